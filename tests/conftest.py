@@ -6,17 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from support.few import sample
+from support.session import shared_cores, verified_printers
 
-from rbdgen.emit.c.loops import LoopPrinter
-from rbdgen.emit.c.printer import Printer
-from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.verify import verify_program
-from rbdgen.graph.verify import verify
-from rbdgen.machine import available_cores
 from rbdgen.toolchain.cache import Cache
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -96,34 +90,13 @@ def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
 
 @pytest.fixture(scope="session", autouse=True)
 def _printers_verify() -> Iterator[None]:
-    """Verifies every graph and program when it is printed, after all reordering."""
-    graphs, programs = Printer.__init__, LoopPrinter.printed
-
-    def printer(self: Printer, graph: Graph, *rest: Any) -> None:
-        verify(graph)
-        graphs(self, graph, *rest)
-
-    def printed(self: LoopPrinter) -> Any:
-        verify_program(self.program)
-        return programs(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Printer, "__init__", printer)
-        patch.setattr(LoopPrinter, "printed", printed)
+    with verified_printers():
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _cores() -> Iterator[None]:
-    """Each of several workers of a test run designs and compiles on its part of the cores.
-
-    A design on several cores starts as many processes, each of which imports all of rbdgen first.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    share = max(1, available_cores() // workers)
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("compilation", "rebuild", "workers"):
-            patch.setattr(f"rbdgen.pipeline.{module}.available_cores", lambda: share)
+    with shared_cores():
         yield
 
 

@@ -1,4 +1,4 @@
-"""The house: which stage may import which, and how long a file may be; read from the sources."""
+"""The rules of the sources: which stage may import which, and how long a file may be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAVES = (
     "spatial",
     "wording",
 )
-"""What every stage may import."""
+"""The modules that every stage may import."""
 
 STAGES = (
     ("runtime",),
@@ -58,7 +58,7 @@ FORBIDDEN = {
 """Earlier stages and leaves that a stage does without all the same: the graph knows nothing of robots, and a
 generated package carries `runtime` away together with `errors` and `signature` only."""
 
-MOST_LINES = 400
+MOST_LINES = 420
 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -80,6 +80,11 @@ def stage_of(path: Path) -> str:
 
 def imported(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
     """The stage and line of every import of rbdgen's own, inside functions and for type checkers too."""
+    return ((parts[1], line) for parts, line in imported_names(tree, path))
+
+
+def imported_names(tree: ast.AST, path: Path) -> Iterator[tuple[list[str], int]]:
+    """The parts of every name of rbdgen's own that is imported, and the line."""
     package = ("rbdgen", *path.relative_to(ROOT).parent.parts)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -92,7 +97,7 @@ def imported(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
             continue
         for module in modules:
             if module[0] == "rbdgen" and len(module) > 1:
-                yield module[1], node.lineno
+                yield module, node.lineno
 
 
 def complaint(stage: str, other: str) -> str | None:
@@ -146,7 +151,7 @@ def test_a_backend_does_without_the_others(path: Path) -> None:
 
 
 def families(texts: Mapping[Path, str]) -> dict[str, set[str]]:
-    """For every family of functions, the other families from which its files import."""
+    """The other families from which the files of every family of functions import."""
     found: dict[str, set[str]] = {}
     for path, text in texts.items():
         own = path.relative_to(ROOT / "functions").parts[0]
@@ -165,6 +170,33 @@ def test_families_of_functions_do_not_import_each_other() -> None:
     texts[back] = "from rbdgen.functions.forward_dynamics.rows import ABA"
     with pytest.raises(CycleError):
         TopologicalSorter(families(texts)).prepare()
+
+
+def imports_between(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
+    """For every file, the others that it imports; `rbdgen/__init__.py` stands above all."""
+    found: dict[Path, set[Path]] = {}
+    for path, text in texts.items():
+        own = found.setdefault(path, set())
+        for parts, _ in imported_names(ast.parse(text), path):
+            place = ROOT.joinpath(*parts[1:])
+            candidates = (place.with_suffix(".py"), place / "__init__.py", place.parent.with_suffix(".py"))
+            imported_file = next((file for file in candidates if file in texts), path)
+            own.update({imported_file} - {path})
+    return found
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    """Imports inside functions and those for type checkers count, too."""
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES if path != ROOT / "__init__.py"}
+    TopologicalSorter(imports_between(texts)).prepare()
+    for line in (
+        "from rbdgen.graph.builder import Builder",
+        "if TYPE_CHECKING:\n    from rbdgen.graph import builder",
+        "def f():\n    import rbdgen.graph.builder",
+    ):
+        lower = ROOT / "graph" / "lower.py"
+        with pytest.raises(CycleError):
+            TopologicalSorter(imports_between({**texts, lower: f"{texts[lower]}\n{line}"})).prepare()
 
 
 def test_every_module_has_its_place() -> None:
@@ -201,7 +233,7 @@ def modules_of_tests(text: str) -> list[str]:
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.relative_to(Path(__file__).parent).as_posix())
 def test_no_test_imports_another(path: Path) -> None:
-    """What tests share stands in tests/support."""
+    """Code that tests share is in tests/support."""
     assert modules_of_tests(path.read_text(encoding="utf-8")) == []
 
 

@@ -1,4 +1,4 @@
-"""What `import rbdgen` shows."""
+"""The names that `import rbdgen` gives."""
 
 from __future__ import annotations
 

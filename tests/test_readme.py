@@ -1,4 +1,4 @@
-"""The README says what is so: its example prints what it shows, its tables are the files that they quote."""
+"""The README is correct: its example prints the output shown, and its tables equal their files."""
 
 from __future__ import annotations
 

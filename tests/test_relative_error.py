@@ -1,4 +1,4 @@
-"""The one definition of an error: relative to the largest element of an output in its state."""
+"""Errors are relative to the largest element of an output in its state."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LEAST: str = PROJECT["project"]["requires-python"]
 PARTS: list[str] = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-"""Of the source tree, what a source distribution holds, beside `pyproject.toml`."""
+"""The parts of the source tree in a source distribution, beside `pyproject.toml`."""
 
 
 @pytest.fixture(scope="module")

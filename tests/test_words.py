@@ -1,4 +1,4 @@
-"""Natural mistakes in calls of the API: what is meant happens, or one line says what to give instead."""
+"""Natural mistakes in calls of the API do what was meant, or one line says what to give instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def loaded() -> Any:
 
 @pytest.mark.parametrize("robot", [PENDULUM, BUNDLED[PENDULUM]])
 def test_a_name_or_a_path_is_loaded(robot: Any, tmp_path: Path) -> None:
-    """Wherever a robot is wanted."""
+    """A name or a path is taken wherever a robot is an argument."""
     q = [0.3, -0.4]
     expected = rbdgen.build(loaded(), ["gravity"]).gravity(q)
     np.testing.assert_array_equal(rbdgen.build(robot, ["gravity"]).gravity(q), expected)
@@ -37,7 +37,7 @@ def test_a_name_or_a_path_is_loaded(robot: Any, tmp_path: Path) -> None:
 
 
 def test_a_pinocchio_model_is_loaded() -> None:
-    """With its own gravity, unless another is given, as by `from_pinocchio`."""
+    """The model keeps its own gravity unless another is given, as with `from_pinocchio`."""
     model = pin.buildModelFromUrdf(str(BUNDLED["arm7"]), pin.JointModelFreeFlyer())
     model.gravity.linear = np.array([0.5, -1.0, -9.0])
     robot = rbdgen.load_robot(model)
@@ -63,7 +63,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "one function": (lambda: rbdgen.build(PENDULUM, "rnea"), "functions='rnea': give a list of names"),
     "functions to trace": (lambda: rbdgen.trace(PENDULUM, ("rnea",)), "function ('rnea',) is not a name"),  # type: ignore[arg-type]
     "no engine": (lambda: rbdgen.trace(PENDULUM, "rnea", []), "unknown engine '[]'"),  # type: ignore[arg-type]
-    "no equations": (lambda: rbdgen.equations(PENDULUM, 3), "functions 3 make no sense"),  # type: ignore[arg-type]
+    "no equations": (lambda: rbdgen.equations(PENDULUM, 3), "functions 3 are not a list"),  # type: ignore[arg-type]
     "no name": (lambda: rbdgen.build(PENDULUM, name=3), "name=3: give a text, such as 'my_robot'"),
     "no target": (lambda: rbdgen.build(PENDULUM, target=[]), "target=[]: give a text, such as 'host'"),
     "no flag": (lambda: rbdgen.build(PENDULUM, packed="no"), "packed='no': give True or False"),

@@ -81,7 +81,8 @@ def load_robot(
             "arm7"; a `RobotBuilder`; or a `pinocchio.Model`, see `from_pinocchio`.
         base: "fixed" if the root is fixed to the world, or "floating" if it moves freely, with a unit
             quaternion. None means floating for an MJCF with a free joint, and fixed for all others.
-        snap: entries of fixed rotations whose distance from 0 is at most this become 0; 0 changes none.
+        snap: entries of fixed rotations whose distance from 0 is at most this become 0; snap=0 changes no
+            entry.
         gravity: the gravity in world axes, m/s^2. None means that of the MJCF or Pinocchio model, and
             (0, 0, -9.81) for all others.
         xacro_args: the arguments of a xacro by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
@@ -119,13 +120,14 @@ def load_robot(
         order: the order of the joints below each link; joints are always numbered depth first. "name" is the
             order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
             MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
-        bounds: a factor on the bounds of memory and work for reading a robot, which keep it within 10 s and
-            1 GB: 20 MB for a file and 1 MB for a file of rotors, 300 000 elements, 10 000 links, for an MJCF
-            20 000 elements after replication and 1 GB for the sizes in it, and ten million steps of a xacro's
-            expressions.
+        bounds: a factor on the bounds of memory and work for reading a robot. The bounds keep reading within
+            10 s and 1 GB. They are 20 MB for a file, 1 MB for a file of rotors, 300 000 elements and 10 000
+            links; for an MJCF, 20 000 elements after replication and 1 GB for the sizes in it; and for a
+            xacro, ten million steps of its expressions.
 
     Returns:
-        The robot. `robot.warnings` lists, with file and line, what looks wrong in the file or has no effect.
+        The robot. `robot.warnings` lists the parts of the file that look wrong or have no effect, with file
+        and line.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
@@ -167,12 +169,13 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
-    """The robot of a Pinocchio model, with the same vectors q and v; `load_robot(model)` is the same.
+    """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 
     Args:
         model: a `pinocchio.Model`. A free-flyer at the world's origin that carries all other joints is the
             floating base. The coordinate of a continuous joint is its angle, and a planar joint has an angle
-            in place of a cosine and a sine. The functions include `armature`, as Pinocchio's do.
+            in place of a cosine and a sine; all else in q and v is as in Pinocchio. The functions include
+            `armature`, as Pinocchio's do.
         snap: as in `load_robot`.
         damping: as in `load_robot`. Pinocchio's functions ignore the model's `damping`.
         friction: as in `load_robot`. Pinocchio's functions ignore the model's friction.
@@ -182,8 +185,9 @@ def from_pinocchio(
         contact_sets: as in `load_robot`.
 
     Returns:
-        The robot, with the model's gravity. `robot.warnings` lists what has no effect, and says if the
-        model's joints are not numbered depth first, as rbdgen's are.
+        The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
+        effect. A further warning says if the model's joints are not numbered depth first, because rbdgen
+        numbers them so.
 
     Raises:
         RbdgenError: the model has an unsupported type of joint; the message, one line, names it.
@@ -213,36 +217,36 @@ def build(
     """Generate, compile and load functions of a robot; a cache keeps compiled functions.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
+        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         functions: the names of functions (`rbdgen list`). None means the default six,
             `frame_placement` and `frame_jacobian_aligned` if the robot has frames, and
             `contact_aba`, `contact_jacobian` and `contact_motion` if it has contacts.
         checks: whether calls warn of configurations that look like a mistake: quaternions whose norm is not 1
             or whose order is not x y z w, angles that look like degrees, and positions outside the limits.
             Each kind gives one `StateWarning`. The checks take some 7 us per call.
-        progress: whether to show, on standard error, what is designed and compiled and what the cache saves,
-            also for derivatives that CasADi, JAX and PyTorch need later. None shows it in terminals and
-            notebooks if it takes more than two seconds.
+        progress: whether to report on standard error which functions are designed and compiled and how many
+            come from the cache. This includes derivatives that CasADi, JAX and PyTorch need later. None
+            reports in terminals and notebooks if the work takes more than two seconds.
         real: "double" (the default) or "float".
         params: parameters of the robot that stay inputs, such as ["mass:link7"], or ["logchol:link7"], ten
-            numbers every value of which is a physical inertia. `lib.update(p)` computes a table from their
-            values, which functions take as their last argument.
+            numbers that give a physical inertia whatever their values are. `lib.update(p)` computes a table
+            from the values p, and functions take this table as their last argument.
         packed: whether matrices only hold elements that are not always 0, and symmetric elements once.
-        coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, rather than by the
-            nv elements of its tangent space.
-        name: the name of the library and the prefix in its C; by default the robot's.
+        coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of
+            q, rather than the nv elements of its tangent space.
+        name: the name of the library and the prefix in its C; by default the robot's name.
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
             "x86-64-v4" or "aarch64".
         contract: whether the compiler may fuse products and sums, which changes the last bits.
-        trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input", for
-            which functions take them in place of angles.
+        trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input";
+            with "input", functions take sines and cosines in place of angles.
         variants: forms to use, by function, such as {"rnea": "looped"} (`rbdgen list --forms`).
         savings: False for the textbook's forms in the joints' own axes.
         engine: the library that traces the algorithms: "casadi" (the default), "sympy" or "graph".
         budget: the largest number of operations of an unrolled function, by default 2 000 000.
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
-        emit: ["casadi"] also writes functions for `casadi.external`, ["casadi:32"] also some of 32 states per
-            call.
+        emit: ["casadi"] also writes functions for `casadi.external`; ["casadi:32"] adds functions that take
+            32 states per call.
         target: "host" (the default) or "portable". `generate` also has targets for small machines, for which
             `ram` bounds the stack and the arguments of functions, in bytes.
 
@@ -269,7 +273,7 @@ def generate(
     """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
+        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         out: the folder in which `<name>` is written; it is created if it is missing.
         functions: the names of functions (`rbdgen list`); None means those of `build`.
         compiled: for the target "host", whether to compile the Python package; for a small machine, whether
@@ -281,7 +285,8 @@ def generate(
         The folder, which `load` opens if it was compiled for this machine.
 
     Raises:
-        RbdgenError: as `build`, or the folder cannot be written, and stays as it was; one line.
+        RbdgenError: as for `build`, or the folder cannot be written; the folder then stays as it was. The
+            message is one line.
     """
     from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
@@ -309,7 +314,7 @@ def generate_inertia(
         The folder, which `load` opens if it was compiled for this machine.
 
     Raises:
-        RbdgenError: as `generate`; one line.
+        RbdgenError: as for `generate`; one line.
     """
     from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
@@ -336,13 +341,13 @@ def equations(
     `.html()` return documents.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
+        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         functions: some of "crba" (M), "coriolis" (C, from Christoffel symbols, so that dM/dt - 2 C is
             skew-symmetric without damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau),
             "kinetic_energy" (T) and "potential_energy" (U); None means M, C and g.
-        symbols: the numbers that become symbols, for each body with the links that are fixed to it: "masses"
-            (m1, kg), "lengths" (l1 to the next joint, lc1 to the centre of mass, m), "inertias" (I1 about the
-            centre of mass, in the body's axes, kg m^2), "gravity" (g, m/s^2); "all" or "none".
+        symbols: the numbers that become symbols: "masses" (m1, kg), "lengths" (l1 to the next joint, lc1 to
+            the centre of mass, m), "inertias" (I1 about the centre of mass, in the body's axes, kg m^2) and
+            "gravity" (g, m/s^2); "all" or "none". A body includes the links that are fixed to it.
         budget_terms: the largest number of terms of all formulas together.
 
     Raises:
@@ -366,14 +371,14 @@ def trace(
     """The expressions of a function, for your own use.
 
     Args:
-        robot: from `load_robot` or `from_pinocchio`, or what `load_robot` takes first, such as a path.
+        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         function: the name of a function (`rbdgen list`).
         engine: "casadi" returns a `casadi.Function` over SX, named ROBOT_FUNCTION, with the inputs and
             outputs of the function; elements that are always 0 are structural zeros. "sympy" returns the
             intermediate quantities as (symbol, expression) in order, and one matrix per output.
         variant: the name of a form of the function (`rbdgen list --forms`, the textbook's first), in the
-            joints' own axes. None means what is emitted: the cheapest form, in the body axes that save most,
-            after all passes.
+            joints' own axes. None means the expressions that are emitted: those of the cheapest form, in the
+            body axes that save the most operations, after all simplifications.
         closed: with "sympy", whether to return one matrix per output in closed, simplified expressions of q1,
             v1 and so on, for small robots and the functions of `equations`, which can also make masses
             symbols.

@@ -1,4 +1,4 @@
-"""The addresses of arrays in a loop: where a loop body finds the elements of its arrays in each run."""
+"""Addresses of array elements in a loop: the positions that the loop body reads and writes in each run."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Access:
 
     @property
     def apart(self) -> bool:
-        """Whether every run has a row of a matrix: its elements are neighbours, and rows are equally far
-        apart.
+        """Whether each run accesses neighbouring elements of one row of a matrix, and the rows are equally
+        far apart.
         """
         step = self.offsets[1] - self.offsets[0] if len(self.offsets) > 1 else 0
         return (
@@ -63,12 +63,12 @@ def whole(array: str, size: int) -> Access:
 
 
 def column(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """In run k, column `columns[k]` of a row-major matrix that has `stride` numbers in a row."""
+    """Column `columns[k]` of a row-major matrix that has `stride` numbers in a row."""
     return Access(array, tuple(range(0, rows * stride, stride)), tuple(columns))
 
 
 def element(array: str, places: Iterable[int]) -> Access:
-    """In run k, the one element `places[k]` of an array."""
+    """The one element `places[k]` of an array."""
     return Access(array, (0,), tuple(places))
 
 
@@ -102,11 +102,11 @@ class MatrixView:
         return self.entries(((row, column) for row in rows for column in columns), starts)
 
     def row(self, rows: Iterable[int]) -> Access:
-        """In run k, all of row `rows[k]`."""
+        """All elements of row `rows[k]`."""
         return self.block((0,), range(self.width), ((row, 0) for row in rows))
 
     def down(self, rows: int, starts: Iterable[Place]) -> Access:
-        """In run k, so many elements of a column, from `starts[k]` down."""
+        """A segment of a column: `rows` elements from `starts[k]` down."""
         return self.block(range(rows), (0,), starts)
 
 
@@ -127,7 +127,7 @@ class BlockViews:
         return MatrixView(self.array, self.sizes[k], [0, *accumulate(size**2 for size in self.sizes)][k])
 
     def entries(self, places: Iterable[Place], blocks: Sequence[int]) -> Access:
-        """In run k, the elements at these places of block `blocks[k]`. All these blocks have the same
+        """The elements at these places of block `blocks[k]`. All these blocks have the same
         size.
         """
         first = MatrixView(self.array, self.sizes[blocks[0]]).entries(places)
@@ -156,7 +156,7 @@ class Row:
     """The number of idle lanes in front of them."""
 
 
-def held(access: Access, rows: Sequence[Row]) -> bool:
+def rows_share_places(access: Access, rows: Sequence[Row]) -> bool:
     """Whether the runs of every row share one place in the array."""
     return access.shared or all(
         len(set(access.offsets[row.first : row.first + row.count])) == 1 for row in rows

@@ -13,7 +13,7 @@ _LONGEST_PATH: Final = 300
 _LONGEST: Final = 2000
 
 _OPEN, _BETWEEN, _CLOSE = "\ue000\ue001\ue002"
-"""Marks around the two wordings of `either`. In a user's texts they are escaped, as these are quoted."""
+"""Marks around the two wordings of `either`. Quoted texts of a user cannot contain them unescaped."""
 
 _EITHER: Final = re.compile(f"{_OPEN}(?P<python>[^{_BETWEEN}]*){_BETWEEN}(?P<shell>[^{_CLOSE}]*){_CLOSE}")
 

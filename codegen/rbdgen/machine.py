@@ -1,4 +1,4 @@
-"""Facts of machines: types of numbers and their sizes, lanes of SIMD vectors, cores."""
+"""Properties of machines: types of numbers and their sizes, lanes of SIMD vectors, cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VECTOR_BYTES: Final = 64
 
 
 def lanes(real: Real) -> int:
-    """The number of values in such a vector."""
+    """The number of values of this type in a vector of `VECTOR_BYTES` bytes."""
     return VECTOR_BYTES // REAL_BYTES[real]
 
 

@@ -26,7 +26,7 @@ _MEANT: Final = {"dtype": "real", "precision": "real", "parameters": "params", "
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a generation: what to generate, and how."""
+    """The options of a generation, such as its functions, their forms and the target."""
 
     functions: tuple[str, ...] = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
     """The names of functions."""
@@ -50,10 +50,10 @@ class Options:
     budget: int = 2_000_000
     """The largest estimated number of operations of an unrolled function; larger ones are refused."""
     ram: int | None = None
-    """The bytes of a small machine for a function's stack and arguments; None for those of its typical
-    part."""
+    """The RAM, in bytes, of a small machine for a function's stack and arguments; None for the RAM of the
+    typical chip of the target."""
     budget_flash: int | None = None
-    """The bytes of flash that all functions may take; None for no limit.
+    """The flash, in bytes, that all functions together may take; None for no limit.
 
     Forms become smaller until they fit.
     """
@@ -62,13 +62,14 @@ class Options:
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
-    """What is written in addition to C: "casadi" stands for functions for `casadi.external` of one state per
-    call, and "casadi:32" for some of 32 states as well.
+    """The files that are written in addition to C: "casadi" stands for functions for `casadi.external` of one
+    state per call, and "casadi:32" for some of 32 states as well.
     """
     coordinates: bool = False
-    """Whether NAME_vjp, NAME_jvp and NAME_hvp are by the nq elements of q, not by its tangent space."""
+    """Whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of q, rather than
+    the nv elements of its tangent space."""
     knots: InitVar[int] = 1
-    """Another way to say "casadi:N"."""
+    """N, as another way to ask for "casadi:N" in `emit`."""
 
     def __post_init__(self, knots: int) -> None:
         _choice("real", self.real, REALS)
@@ -117,10 +118,10 @@ class Options:
                 )
 
     def _take_knots(self, knots: int) -> None:
-        """`knots` is another way to say `casadi:N`."""
+        """Replaces "casadi" in `emit` by "casadi:N" with N = `knots`."""
         if not _positive(knots):
             raise OptionError(
-                f"{option('knots', knots)} makes no sense; give a positive number of states a call"
+                f"{option('knots', knots)} is not a number of states; give a positive number of states a call"
             )
         if knots == 1:
             return
@@ -161,7 +162,7 @@ def default_functions(frames: bool, contacts: bool) -> tuple[str, ...]:
 
 
 def _names(name: str, given: object, example: str) -> tuple[str, ...]:
-    """A list of texts.
+    """Checks that a list of texts was given, and returns it as a tuple.
 
     Raises OptionError for anything else, also for a single text, which is likely a mistake.
     """

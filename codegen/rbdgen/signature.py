@@ -1,5 +1,7 @@
-"""Signatures of emitted functions, from which C prototypes, cffi, Python checks, docs and manifest are
-made."""
+"""Signatures of emitted functions.
+
+C prototypes, cffi declarations, checks of Python arguments, documentation and manifest are made from them.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from itertools import pairwise
 from math import prod
 from typing import Final, Literal
 
-MANIFEST_FORMAT: Final = 4
-"""The version of manifest.json. It increases when folders written before can no longer be opened."""
+MANIFEST_FORMAT: Final = 5
+"""The version of manifest.json. It increases when older folders can no longer be opened."""
 
 UPDATE: Final = "update"
 """The name of the function that computes the table of parameters, if some parameters stayed inputs."""
 
 BAR: Final = "_bar"
-"""The suffix of gradients: tau_bar is the gradient of a loss by tau."""
+"""The suffix of gradients: tau_bar is the gradient of a loss with respect to tau."""
 
 DOT: Final = "_dot"
 """The suffix of rates: a_dot is the rate of a."""
@@ -69,30 +71,6 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
     "matrix",
 )
 """Kinds of arrays whose elements belong to joints or bodies."""
-
-CoordinatesKind = Literal["angle", "slide", "screw", "planar", "spherical", "floating"]
-"""The coordinates of a joint: an angle in rad (for `screw` with a proportional displacement), a displacement
-in m, [x y angle] for `planar`, [qx qy qz qw] for `spherical`, or [x y z qx qy qz qw] for `floating`."""
-
-
-LAYOUTS: Final[Mapping[CoordinatesKind, str]] = {
-    "planar": "q: x y angle; v: linear along x and y of the body, angular",
-    "spherical": "q: quaternion x y z w; v: angular, in body axes",
-    "floating": "q: x y z, quaternion x y z w; v: linear, angular, in body axes",
-}
-"""The elements of q and v of joints with several coordinates, in words."""
-
-
-@dataclass(frozen=True)
-class JointCoordinates:
-    """A joint's elements of q and v: q[idx_q : idx_q + nq] and v[idx_v : idx_v + nv]."""
-
-    name: str
-    kind: CoordinatesKind
-    idx_q: int
-    nq: int
-    idx_v: int
-    nv: int
 
 
 @dataclass(frozen=True)
@@ -182,8 +160,8 @@ class SizedSignature:
 
     @property
     def rolls(self) -> bool:
-        """Whether it is an integration step, whose outputs are its first inputs, the state, after a time
-        step."""
+        """Whether it is an integration step: its first inputs are the state, and its outputs are the state
+        one time step later."""
         taken = [x.kind for x in self.inputs]
         return "time_step" in taken and [x.kind for x in self.outputs] == taken[: len(self.outputs)]
 

@@ -36,7 +36,7 @@ _TELLING: Final = 3
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option in the message of an error, with its value if one is given, which may be a list or a dict.
+    """An option in an error message, with its value if one is given. The value may be a list or a dict.
 
     Warnings are plain texts, so they need `both`.
     """
@@ -70,8 +70,8 @@ def on_command_line(name: str, value: Any = None) -> str:
 def near(name: object, known: Iterable[str]) -> list[str]:
     """At most three known names that are probably meant.
 
-    They are similar names, or, if there are none, names that contain this one or are contained in it. Upper
-    and lower case are equal.
+    They are similar names, or, if there are none, names that contain this one or are contained in it. Case is
+    ignored.
     """
     lower = {one.lower(): one for one in reversed(list(known))}
     asked = str(name).lower()

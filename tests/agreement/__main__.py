@@ -23,20 +23,21 @@ HEAD = """# Robots
 largest entry of a result.
 
 **URDF.** Every file of [example-robot-data](https://github.com/Gepetto/example-robot-data) is read with a
-fixed and with a floating base, no angle snapped. Every function is compared for which Pinocchio has a
-counterpart, in all forms in one straight line. A column shows the worst of its functions, which are listed
-below. Frames stand at the ends of up to three limbs, where both programs read them from the file. There are
-contacts at the same places: of a frame at the first end, of a point at each other one. A continuous joint has
-one coordinate in both. Joints that mimic others are independent. What divides by M loses the digits of its
-condition number; a remark tells that number where a figure is above 1e-10. A remark tells as well why a file
-is refused: links without mass, no name, no joint. Pinocchio has no second derivatives in Python and no
-derivatives of dynamics in contacts with a mask: those are not compared here.
+fixed and with a floating base; rotations are used as they are in the file, without rounding. Each function
+that has a counterpart in Pinocchio is compared in all its forms without loops. A column shows the largest
+figure of its functions, which are listed below. The frames are those at the ends of up to three limbs, as
+both programs read them from the file. The same frames are in contact: the first one with its axes, and each
+other one as a point. A continuous joint has one coordinate in both programs. Mimic joints are independent.
+Functions that divide by M lose as many digits as its condition number has; a remark gives this number if a
+figure is above 1e-10. A remark also says why a file is refused: it has links without mass, no name or no
+joint. Second derivatives and derivatives of contact dynamics with a mask are not compared, because Pinocchio
+does not have them in Python.
 
 **MJCF.** The models of the suite of [dm_control](https://github.com/google-deepmind/dm_control) and of
 [gymnasium](https://github.com/Farama-Foundation/Gymnasium) are compared with MuJoCo, element by element in
 the order of `qpos` and `qvel`: M with rotors, the bias force with springs and damping, and the acceleration
-without contacts, other constraints and actuators. A remark tells what else was left out of a model, by
-`--ignore all`.
+without contacts, other constraints and actuators. A remark lists all other features that `--ignore all` left
+out of a model.
 
 """
 
@@ -63,7 +64,7 @@ def main() -> None:
 
 
 def of_wheel(wheel: Path) -> list[Row]:
-    """The paths of the models that a package contains."""
+    """Compares all models that a wheel contains, one row for each."""
     with TemporaryDirectory() as folder, ZipFile(wheel) as packed:
         packed.extractall(folder, [name for name in packed.namelist() if name.startswith(MODELS)])
         return [

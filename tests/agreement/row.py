@@ -1,4 +1,4 @@
-"""A row of the table of robots: what was read, and what agreed to what."""
+"""A row of the table of robots, with the largest error of every column."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "derivatives of frames": tuple(name for name, row in ALL.items() if row.of_frames and row.derivative_of),
     "contacts": tuple(name for name, row in ALL.items() if row.of_contacts and row.pinocchio),
 }
-"""Columns of the table: the functions whose worst figure they show."""
+"""The columns of the table, each with the functions of which it shows the largest error."""
 
 COLUMNS = tuple(FAMILIES)
 
 EXPECTED = 1e-10
-"""Of larger errors a remark tells the reason."""
+"""The error above which a remark gives the reason."""
 
 LIMBS = 3
 """Limbs at whose ends there are frames and contacts."""
@@ -112,7 +112,7 @@ def with_ends(robot: Robot) -> Model:
 
 
 def reason_of(model: Model, oracle: PinocchioOracle, error: float) -> str:
-    """Why the worst of the errors is what it is, where that is no rounding."""
+    """Explains the largest error if it is no rounding error."""
     if error < EXPECTED:
         return ""
     q = model.manifold.random(np.random.default_rng(0), (STATES,))
@@ -120,7 +120,7 @@ def reason_of(model: Model, oracle: PinocchioOracle, error: float) -> str:
 
 
 def errors_of(model: Model, oracle: PinocchioOracle) -> dict[str, float]:
-    """The worst of every family of functions."""
+    """The largest error of every family of functions."""
     rows = {name: row for name, row in rows_of(model).items() if row.pinocchio}
     arguments = {x.name: x for row in rows.values() for x in row.signature.sized(model.sizes).inputs}
     drawn = model.manifold.random_inputs(arguments.values(), np.random.default_rng(0), (STATES,))
@@ -133,7 +133,7 @@ def errors_of(model: Model, oracle: PinocchioOracle) -> dict[str, float]:
 
 
 def error_of(row: Function, model: Model, inputs: Mapping[str, Array], oracle: PinocchioOracle) -> float:
-    """The worst of its forms in one straight line, the textbook's and cheaper ones."""
+    """The largest error of the forms without loops, which are the textbook form and cheaper ones."""
     expected = oracle(row.name, inputs)
     found = [
         run_on_floats(FunctionForm(row, form), model, inputs) for form in row.forms if form.loops is None

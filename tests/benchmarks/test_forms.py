@@ -1,4 +1,4 @@
-"""What `make bench-forms` tells of a choice."""
+"""The report of `make bench-forms` on a choice."""
 
 from __future__ import annotations
 

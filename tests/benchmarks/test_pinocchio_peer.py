@@ -1,4 +1,4 @@
-"""What reaches the C++ drivers; these take minutes to compile, and `make bench` checks what they compute."""
+"""The sources of the C++ drivers; these take minutes to compile, and `make bench` checks their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `make bench-plain` measures, and what it leaves behind."""
+"""The measurements of `make bench-plain`, and the files that it leaves behind."""
 
 from __future__ import annotations
 

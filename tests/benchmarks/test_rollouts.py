@@ -1,4 +1,4 @@
-"""What `make bench-rollouts` measures: MuJoCo's rollout moves the same robot in the same way."""
+"""The measurements of `make bench-rollouts`: MuJoCo's rollout moves the same robot in the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--more` measures, and where its results go: never into the files and charts of the six functions."""
+"""The measurements of `--more`, whose results never go into the files and charts of the six functions."""
 
 from __future__ import annotations
 

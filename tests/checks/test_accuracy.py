@@ -1,4 +1,4 @@
-"""The report of what float costs, against references computed here."""
+"""The report of the accuracy of float agrees with references that are computed here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rbdgen cache`: where it is, how much it holds; `rbdgen cache clear` empties it."""
+"""`rbdgen cache` prints the place and the size of the cache; `rbdgen cache clear` empties it."""
 
 from __future__ import annotations
 

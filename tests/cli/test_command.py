@@ -1,4 +1,4 @@
-"""Every command as a user types it; what is wrong is one line, status 2, nothing written."""
+"""Every command, as a user types it. A mistake gives one line and status 2, and nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rbdgen equations`: printed or written, whole or not at all."""
+"""`rbdgen equations` prints or writes the equations, whole or not at all."""
 
 from __future__ import annotations
 

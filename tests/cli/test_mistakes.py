@@ -1,4 +1,4 @@
-"""Commands and options that there are none of; completion of those that there are."""
+"""Misspelled commands and options, and completion of the existing ones."""
 
 from __future__ import annotations
 

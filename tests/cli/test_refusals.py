@@ -1,4 +1,4 @@
-"""What the command line refuses: one line, status 2, nothing written."""
+"""Refusals of the command line: one line, status 2, nothing written."""
 
 from __future__ import annotations
 

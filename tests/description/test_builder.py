@@ -1,4 +1,4 @@
-"""A robot built in Python is the robot that a file describes, and held to the same."""
+"""A robot that is built in Python equals the robot that a file describes, and is checked in the same way."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_joints_of_every_type(given: Any, nq: int, nv: int) -> None:
 
 
 def test_resistance_by_hand() -> None:
-    """A spring and a rotor always, damping and friction where they are asked for."""
+    """Springs and rotors are always included, damping and friction only on request."""
     own = {"damping": 0.7, "friction": 0.5, "armature": 0.4, "stiffness": 3, "spring_reference": -0.2}
     rnea = rbdgen.trace(rbdgen.load_robot(pendulum(**own), damping=True, friction="exact"), "rnea")
     bodies = 2 * 9.81 * 0.5 * np.sin(0.3) + (2 * 0.25 + 0.2) * 0.9
@@ -120,7 +120,7 @@ def test_resistance_by_hand() -> None:
 
 
 def test_a_joint_follows_another() -> None:
-    """The one that it follows may come later."""
+    """A joint may follow one that is added later."""
     finger = {"type": "prismatic", "mass": 0.1, "inertia": (0.1, 0.1, 0.1)}
     hand = rbdgen.RobotBuilder("hand").add_body("palm")
     hand.add_body("right", parent="palm", axis=(0, 1, 0), mimic=("left_joint", -2.0, 0.01), **finger)

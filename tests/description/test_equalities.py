@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rbdgen
-from rbdgen.functions.loops.independent import closed_positions
-from rbdgen.functions.loops.relative_motion import loop_jacobian
+from rbdgen.functions.closed_loops.independent import closed_positions
+from rbdgen.functions.closed_loops.relative_motion import loop_jacobian
 from rbdgen.sweeps.inputs import coordinates
 
 SOLID = '<geom size=".1"/>'

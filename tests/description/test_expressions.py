@@ -1,4 +1,4 @@
-"""Expressions of xacro: the values of Python, and an end to what asks for too much."""
+"""Expressions of xacro have the values of Python, and those that ask for too much are refused."""
 
 from __future__ import annotations
 

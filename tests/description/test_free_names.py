@@ -1,4 +1,4 @@
-"""Names that are made meet none that a description has."""
+"""Generated names never clash with those of a description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INERTIAL: Any = {"mass": 1.0, "com": (0.1, 0.2, 0.3), "inertia": (0.1, 0.2, 0.25
 
 
 def test_a_universal_joint_beside_a_joint_of_its_made_name() -> None:
-    """Parameters and followers are of the joint that is named, not of the half of another one."""
+    """Parameters and followers belong to the joint of that name, not to a part of the universal joint."""
     builder = rbdgen.RobotBuilder("r").add_body("base")
     two: Any = {"type": "universal", "axis": (1, 0, 0), "second_axis": (0, 1, 0), "joint": "u"}
     builder.add_body("x", parent="base", **two, **INERTIAL)

@@ -42,7 +42,7 @@ PLACES = [
     (12, 'multiplier="', "1"),
     (12, 'offset="', "0"),
 ]
-"""Of every number: its line, what stands before it, what is written there."""
+"""The line of every number, the text before it, and the number as it is written."""
 
 IDS = [f"line {line} {before[:-2]}" for line, before, _ in PLACES]
 

@@ -1,4 +1,6 @@
-"""What a file says and the dynamics leave out is told, one line each; what never enters them is not."""
+"""Parts of a file that the dynamics leave out are reported in one line each; parts that never enter them are
+not.
+"""
 
 from __future__ import annotations
 

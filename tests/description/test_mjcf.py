@@ -1,4 +1,4 @@
-"""MJCF files, read by MuJoCo's compiler: the same coordinates and the same dynamics as MuJoCo's."""
+"""MJCF files, read by MuJoCo's compiler, give robots with MuJoCo's coordinates and dynamics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def expected(path: str, q: Any, v: Any) -> tuple[Any, Any]:
-    """M and the bias force at a state of MuJoCo's."""
+    """Computes M and the bias force at a state by MuJoCo."""
     model = mujoco.MjModel.from_xml_path(path)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = q, v
@@ -109,7 +109,7 @@ def test_two_free_bodies_both_move() -> None:
 
 
 def test_frames_are_those_of_the_bodies() -> None:
-    """A body's own frame is known by its name also where its joint is anchored beside it."""
+    """The frame of a body has the body's name, also if the joint is anchored at another point."""
     robot = rbdgen.load_robot(written(TREE), snap=0)
     (upper,) = (a for a in robot.attachments if a.link == "upper")
     assert [float(x) for x in upper.placement.translation] == pytest.approx([-0.2, -0.1, 0])
@@ -135,7 +135,7 @@ def test_includes_and_defaults_are_read() -> None:
 
 
 def test_what_mujoco_warns_of_is_told_and_nothing_is_written() -> None:
-    """MuJoCo's own way is a file MUJOCO_LOG.TXT in the current folder."""
+    """MuJoCo itself writes its warnings to a file MUJOCO_LOG.TXT in the current folder."""
     tree = f'<body name="b"><joint name="j"/><joint name="k"/>{INERTIAL.format(1)}</body>'
     with pytest.raises(rbdgen.RbdgenError, match="nothing resists joint"):
         rbdgen.load_robot(written(tree))

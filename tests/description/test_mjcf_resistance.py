@@ -1,4 +1,4 @@
-"""What joints of an MJCF set against their motion, against MuJoCo, and what no function knows of a file."""
+"""The resistance of joints of an MJCF against MuJoCo, and warnings of elements that no function uses."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_what_cannot_be_ignored() -> None:
         RbdgenError, match=r"^ignore=\['tendons'\] is not known; choose from: all, actuator, "
     ):
         rbdgen.load_robot(written(CHAIN), ignore="tendons")
-    with pytest.raises(RbdgenError, match=r"^ignore 3 makes no sense; give a list, such as"):
+    with pytest.raises(RbdgenError, match=r"^ignore 3 is not a list; give a list, such as"):
         rbdgen.load_robot(written(CHAIN), ignore=3)  # type: ignore[arg-type]
     for robot in ("arm7", rbdgen.RobotBuilder("r").add_body("b")):
         with pytest.raises(RbdgenError, match="this is no MJCF, so there is nothing to ignore; leave it out"):

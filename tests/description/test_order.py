@@ -1,4 +1,4 @@
-"""The order of joints: an MJCF keeps that of MuJoCo, all else has children by name; both can be asked for."""
+"""The order of joints is MuJoCo's for an MJCF, and by name for other files; both are options."""
 
 from __future__ import annotations
 
@@ -76,8 +76,9 @@ def test_joints_are_in_the_order_of_mujoco(what: str) -> None:
 
 
 def test_a_state_of_mujoco_is_one_of_ours_by_position() -> None:
-    """As docs/descriptions.md says it: w first in quaternions, and a free body's linear velocity and
-    acceleration in world axes, the acceleration that of its origin."""
+    """MuJoCo's order, as docs/descriptions.md describes it: w first in quaternions, and a free body's linear
+    velocity and acceleration in world axes, the acceleration that of its origin.
+    """
     path = str(written(TREES["limbs on a free body"]))
     lib = rbdgen.build(rbdgen.load_robot(path, damping=True), ["aba"])
     model = mujoco.MjModel.from_xml_path(path)

@@ -1,4 +1,4 @@
-"""A Pinocchio model becomes the same robot: same vectors, same results."""
+"""A Pinocchio model becomes a robot with the same vectors and the same results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_urdf_by_way_of_pinocchio_gives_the_same_model(name: str, base: Any) -
 
 
 def inertia(rng: np.random.Generator) -> Any:
-    """An ellipsoid's, anywhere."""
+    """Draws the inertia of an ellipsoid at any place."""
     return pin.SE3.Random().act(pin.Inertia.FromEllipsoid(rng.uniform(1, 3), *rng.uniform(0.1, 0.5, 3)))
 
 

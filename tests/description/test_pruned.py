@@ -63,7 +63,7 @@ def tau(robot: Robot, *state: Any) -> Any:
 @settings(max_examples=25, deadline=None)
 @given(robots(), st.integers(0, 2**32 - 1))
 def test_a_locked_robot_is_the_whole_one_held_still(text: str, seed: int) -> None:
-    """Held at its position with no velocity and no acceleration; the torque that holds it is left out."""
+    """A locked joint has a constant position, no velocity and no acceleration; its torque is left out."""
     rng, description = np.random.default_rng(seed), parse_urdf(text)
     whole = build_robot(description, snap=0)
     q, v, a = rng.uniform(-3, 3, (3, whole.model.nv))
@@ -216,7 +216,7 @@ def test_a_position_is_a_number() -> None:
 
 @pytest.mark.parametrize("given", [{"lock": 5}, {"xacro_args": "a=1"}, {"root": 5}, {"tip": b"link1"}])
 def test_what_makes_no_sense_is_refused(given: Any) -> None:
-    with pytest.raises(OptionError, match=r"makes no sense; give a value by name|is no name; give that of"):
+    with pytest.raises(OptionError, match=r"is not a dict; give a value by name|is no name; give that of"):
         rbdgen.load_robot("arm7", **given)
 
 

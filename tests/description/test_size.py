@@ -30,7 +30,7 @@ def text(joints: int, more: str = "", mimic: bool = False, attributes: str = "")
 
 
 def refused(path: Path, told: str, **options: object) -> None:
-    """In one line, unless the bounds are twice as wide."""
+    """The refusal is one line; it is gone if the bounds are twice as wide."""
     with pytest.raises(DescriptionError) as error:
         load_robot(path, **options)  # type: ignore[arg-type]
     assert told in str(error.value)

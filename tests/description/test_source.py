@@ -13,7 +13,7 @@ from rbdgen.description.source import bundled_robots, find
 
 @pytest.fixture(autouse=True)
 def _away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Away from the source tree."""
+    """Runs outside of the source tree."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -308,7 +308,7 @@ def test_random_trees_are_read_back(data: st.DataObject) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(ARM)), st.integers(0, 30), st.text(max_size=8))
 def test_damaged_files_are_read_or_refused_in_one_line(start: int, length: int, patch: str) -> None:
-    """A slice of a good file replaced by anything raises nothing but DescriptionError, and one line of it."""
+    """If any text replaces a slice of a good file, the only error is a DescriptionError of one line."""
     damaged = ARM[:start] + patch + ARM[start + length :]
     message = "arm.urdf: read"
     try:

@@ -29,13 +29,13 @@ HOST = ("-O2", "-ffp-contract=off", "-fno-math-errno")
 
 
 def missing(tools: Sequence[str]) -> tuple[str, ...]:
-    """Those of the programs that are not here."""
+    """Returns the programs that are missing."""
     return tuple(tool for tool in tools if shutil.which(tool) is None)
 
 
 @dataclass(frozen=True)
 class Board:
-    """What emulates a target: qemu's program and its options, start-up code, where code and data are.
+    """The emulator of a target: qemu's program and options, start-up code, and the places of code and data.
 
     `alignment`: what frames are rounded up to, so that so many bytes of one may stay unused.
     """
@@ -51,7 +51,7 @@ class Board:
         return SUPPORT / self.startup, SUPPORT / "board.c"
 
     def link_flags(self) -> tuple[str, ...]:
-        """How every image is linked."""
+        """The flags that link every image."""
         code, data = self.memory
         return (
             *("-nostartfiles", "-T", str(SUPPORT / "board.ld"), "-Wl,--gc-sections"),
@@ -71,7 +71,7 @@ BOARDS = {
         alignment=16,
     ),
 }
-"""Every embedded target's."""
+"""The boards of the embedded targets."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Subject:
     includes: str
 
     def flags(self) -> tuple[str, ...]:
-        """How its sources and what calls them find their headers and the type of a number."""
+        """The flags by which its sources and their callers find headers and the type of a number."""
         return (f"-DREAL={self.real}", *(f"-I{folder}" for folder in self.folders))
 
 
@@ -102,13 +102,13 @@ class Image:
 
 @dataclass(frozen=True)
 class Result:
-    """What one run wrote: `bits` of the outputs (cases, elements); `stack`, bytes of the worst call."""
+    """The results of one run: `bits` of the outputs (cases, elements); `stack`, bytes of the worst call."""
 
     bits: np.ndarray
     stack: int
 
     def values(self) -> np.ndarray:
-        """The outputs as numbers."""
+        """Returns the outputs as numbers."""
         return self.bits.view({4: np.float32, 8: np.float64}[self.bits.itemsize])
 
 
@@ -170,7 +170,7 @@ def build_image(subject: Subject, inputs: np.ndarray, target: Target, folder: Pa
 
 
 def run_at_home(subject: Subject, inputs: np.ndarray, folder: Path, flags: Sequence[str] = HOST) -> Result:
-    """The same harness and sources compiled and run on this machine."""
+    """Compiles and runs the same harness and sources on this machine."""
     folder.mkdir(parents=True, exist_ok=True)
     write_cases(subject, inputs, folder)
     program = folder / f"{subject.function}.host"
@@ -212,7 +212,7 @@ def run(elf: Path, target: Target, traced: Sequence[str] = ()) -> tuple[list[str
 def run_on_board(
     subject: Subject, image: Image, target: Target, traced: Sequence[str] = ()
 ) -> tuple[Result, dict[str, int]]:
-    """`run` for an image with the harness."""
+    """Runs an image that contains the harness."""
     lines, executed = run(image.elf, target, traced)
     return _result(lines, subject), executed
 
@@ -232,7 +232,7 @@ def _addresses(elf: Path, prefix: str) -> dict[str, tuple[int, int]]:
 
 @cache
 def _one_by_one(emulator: str) -> tuple[str, ...]:
-    """How this qemu is told to translate instructions one by one, so that each is a line of the log."""
+    """The options by which this qemu translates instructions one by one, each in a line of the log."""
     if re.search(r"^-singlestep", checked([emulator, "-help"]), re.MULTILINE):
         return ("-singlestep",)
     return ("-accel", "tcg,one-insn-per-tb=on")

@@ -1,4 +1,4 @@
-"""What the embedded tests compile: the hand-written pendulum, and the functions of bundled robots."""
+"""The sources that embedded tests compile: the hand-written pendulum, and the functions of bundled robots."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Product:
         """Random inputs of a function, all exact in float."""
         rows = self.manifest["functions"][function]["inputs"]
         inputs = [SizedArgument(**{**row, "shape": tuple(row["shape"])}) for row in rows]
-        manifold = Manifold.of(self.manifest["manifold"])
+        manifold = Manifold.of(self.manifest)
         drawn = manifold.random_inputs(inputs, np.random.default_rng(2), (count,))
         columns = [values.reshape(count, -1) for values in drawn.values()]
         return np.hstack(columns).astype(np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The emulated boards: the bits of home, as many instructions as counted, and faults that are noticed."""
+"""Emulated boards give the bits of this machine and the counted instructions, and report faults."""
 
 from __future__ import annotations
 

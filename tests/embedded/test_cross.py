@@ -211,7 +211,7 @@ def test_figures_need_no_c_library(without_library: Path, product: Product) -> N
 
 
 def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) -> None:
-    """Of the C library's sine, which no compiler can do without."""
+    """The function calls the C library's sine, whose header is missing."""
     robot = load_robot(robot_root() / "planar3r.urdf")
     options = Options(functions=("rnea",), real="float", target="cortex-m4f", trig="libm")
     said: list[str] = []

@@ -197,7 +197,7 @@ def test_loops_over_limbs(function: str, board: str, tmp_path: Path) -> None:
 
 
 def test_a_budget_takes_loops_over_limbs(tmp_path: Path) -> None:
-    """Where they fit they are faster than loops over bodies; where they do not, those are smaller."""
+    """Straight lines that fit are faster than loops over bodies; if they do not fit, loops are smaller."""
     robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
     forms = {}
     for budget in (2500, 2000):

@@ -23,7 +23,7 @@ FORMS, FUNCTIONS = ("unrolled", "limb-loops", "looped"), ("rnea", "aba", "crba",
 
 
 def told(form: str, function: str) -> tuple[int, ...]:
-    """Of the page."""
+    """Reads the figures of the page."""
     table = PAGE.read_text(encoding="utf-8").partition("| form | | `rnea` |")[2].partition("\n\n")[0]
     rows = [re.findall(r"\d+", line) for line in table.splitlines()[2:]]
     first, column = 3 * FORMS.index(form), FUNCTIONS.index(function)

@@ -59,7 +59,7 @@ MOST = {
     CASES[1]: Measured(3000, 350, 950, 1e-6),
     CASES[2]: Measured(20_000, 1300, 10_000, 1e-6),
 }
-"""What they may take on the Cortex-M4F."""
+"""The limits of the functions on the Cortex-M4F."""
 
 
 def on_targets(case: Case) -> Iterator[tuple[Target, Measured]]:
@@ -95,7 +95,7 @@ def test_bounds_on_the_m4f(case: Case, measured: dict[Any, Measured]) -> None:
 
 
 def table(measured: dict[tuple[Case, str], Measured]) -> str:
-    """Markdown."""
+    """Writes the table in Markdown."""
     given = ("robot", "function", "form", "sine, cosine", "target")
     head = (*given, "flash, B", "stack, B", "instructions", "error")
     rows: list[tuple[str, ...]] = [head, tuple("---" for _ in head)]
@@ -106,7 +106,7 @@ def table(measured: dict[tuple[Case, str], Measured]) -> str:
 
 
 def test_pinned(measured: dict[Any, Measured], golden: Callable[[str, str], None]) -> None:
-    """Exactly, by the compilers that they were taken with."""
+    """The figures are exact for the compilers with which they were measured."""
     compilers = {name: cross_compiler(TARGETS[name]) for name in BOARDS}
     others = [c.version for c in compilers.values() if c and not f"{c.family} {c.version}".startswith(PINNED)]
     absent = missing([f"{TARGETS[name].prefix}gcc" for name in BOARDS])

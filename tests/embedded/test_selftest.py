@@ -90,7 +90,7 @@ def changed(product: Product, old: str, new: str) -> Iterator[None]:
 
 
 def report_of_failure(product: Product, board: str, folder: Path, *flags: str) -> str:
-    """What a run that fails wrote."""
+    """The output of a run that fails."""
     elf = image(product, board, folder, *flags)
     with pytest.raises(AssertionError, match=rf"{BOARDS[board].emulator}: status 1"):
         run(elf, TARGETS[board])

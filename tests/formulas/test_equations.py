@@ -1,4 +1,4 @@
-"""Equations are worth what the functions are, and are written as textbooks write them."""
+"""Equations have the values of the functions, and are written as in textbooks."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_traces_are_closed_on_request() -> None:
         ({"functions": []}, "no function is asked for"),
         ({"symbols": "masses,colours"}, "unknown set of symbols 'colours'; choose from: masses, lengths"),
         ({"symbols": ["all", "none"]}, "unknown set of symbols 'all'"),
-        ({"symbols": 3}, "symbols 3 make no sense"),
+        ({"symbols": 3}, "symbols 3 are not a list"),
         ({"budget_terms": 0}, "a budget of 0 terms"),
         ({"budget_terms": 19}, "have 22 terms, more than the budget of 19 terms; make fewer numbers symbols"),
         ({"budget_terms": 1}, "take more than 200 products of terms"),

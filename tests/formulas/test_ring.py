@@ -1,4 +1,4 @@
-"""The normal form: equal expressions have equal terms, and they are worth what was computed."""
+"""In the normal form equal expressions have equal terms, which keep their value."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ from support.command import rbdgen as command
 from support.few import few
 
 import rbdgen
-from rbdgen.emit.casadi.matrices import quaternions_of
-from rbdgen.emit.casadi.patterns import together
+from rbdgen.emit.casadi.patterns import in_disjoint_groups
 from rbdgen.errors import ArrayValueError, EmitError, LoadError, OptionError
 from rbdgen.functions.table import lookup, rows_of
 from rbdgen.runtime import Library
@@ -146,7 +145,7 @@ def of_unit_length(robot: Any, name: str, manifold: Manifold) -> Any:
 def unit(q: Any, manifold: Manifold) -> Any:
     """The configuration with quaternions of unit length."""
     elements = casadi.vertsplit(q)
-    for at in quaternions_of(manifold):
+    for at in manifold.quaternions:
         own = casadi.vertcat(*elements[at : at + 4])
         elements[at : at + 4] = casadi.vertsplit(own / casadi.norm_2(own))
     return casadi.vertcat(*elements)
@@ -258,7 +257,7 @@ def test_derivatives_of_derivatives() -> None:
 
 
 def test_directions_go_together_where_they_reach_other_numbers() -> None:
-    assert together({0: "ab", 1: "cd", 2: "ae", 3: "", 4: "f"}) == [[0, 1, 4], [2]]
+    assert in_disjoint_groups({0: "ab", 1: "cd", 2: "ae", 3: "", 4: "f"}) == [[0, 1, 4], [2]]
 
 
 def test_parameters_are_shared_by_all_states() -> None:
@@ -382,7 +381,7 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
         (r"emit=\['casadi:0'\]: give a positive number of states a call", {"emit": ["casadi:0"]}),
         (r"emit=\['casadi:x'\]: give a positive number of states a call", {"emit": ["casadi:x"]}),
         (r"emit=\['casadj'\] is not known; did you mean 'casadi'", {"emit": ["casadj"]}),
-        ("knots=0 makes no sense", {"emit": ["casadi"], "knots": 0}),
+        ("knots=0 is not a number of states", {"emit": ["casadi"], "knots": 0}),
         ("CasADi computes in double; leave real='float' out", {"emit": ["casadi"], "real": "float"}),
         ("its functions are of q; leave trig='input' out", {"emit": ["casadi"], "trig": "input"}),
         (

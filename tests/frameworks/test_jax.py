@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of JAX 
 
 @pytest.fixture(scope="module")
 def jax() -> Iterator[Any]:
-    """JAX in double."""
+    """JAX in double precision."""
     import jax  # noqa: PLC0415
 
     before = jax.config.jax_enable_x64

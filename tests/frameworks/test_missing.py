@@ -1,4 +1,4 @@
-"""Where a framework or what it brings is missing, one line says what to install."""
+"""If a framework or one of its parts is missing, one line says what to install."""
 
 from __future__ import annotations
 

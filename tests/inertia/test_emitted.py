@@ -1,4 +1,4 @@
-"""The emitted C of the operations: against `rbdgen.Inertia`, in place, and in the eyes of compilers."""
+"""The emitted C of the operations agrees with `rbdgen.Inertia`, also in place; it gives no warnings."""
 
 from __future__ import annotations
 

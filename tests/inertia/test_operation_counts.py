@@ -1,4 +1,4 @@
-"""What the operations take, counted on the graph after its passes, and pinned."""
+"""The pinned costs of the operations, counted on the graph after its passes."""
 
 from __future__ import annotations
 

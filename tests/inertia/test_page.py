@@ -1,4 +1,4 @@
-"""docs/inertia.md says what is so."""
+"""The example and the operation counts of docs/inertia.md are correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be is one line that names it."""
+"""Impossible arguments are refused in one line that names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fitting into flash: the fewest changes, the largest saving first; figures where nothing is left."""
+"""Fitting into flash makes the fewest changes, the largest saving first, or is refused with figures."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_on_the_host(tmp_path: Path) -> None:
-    """Which loops are small enough depends on the vectors of the processor that compiles them."""
+    """The choice of small loops depends on the vectors of the processor that compiles them."""
     robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
     made = generate(robot, Options(functions=("rnea",)), tmp_path / "plain")
     size = made.manifest["functions"]["rnea"]["object_bytes"]

@@ -1,4 +1,4 @@
-"""What the pipeline promises beyond numbers: the same files everywhere, nothing half done, nothing lost."""
+"""Promises of the pipeline beyond numbers: the same files everywhere, nothing half done, nothing lost."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_gravity_is_the_users() -> None:
     ids=repr,
 )
 def test_gravity_is_three_numbers(gravity: Any) -> None:
-    with pytest.raises(OptionError, match=r"^gravity .* makes no sense; give three numbers in m/s\^2"):
+    with pytest.raises(OptionError, match=r"^gravity .* is not a vector; give three numbers in m/s\^2"):
         load_robot(PENDULUM, gravity=gravity)
 
 
@@ -114,7 +114,9 @@ def test_gravity_of_any_numbers() -> None:
 
 @pytest.mark.parametrize("snap", [float("nan"), -1e-9, 1, float("inf"), "1e-9", None, 1j, [0.0]], ids=repr)
 def test_snap_is_a_small_number(snap: Any) -> None:
-    with pytest.raises(OptionError, match=r"^snap .* makes no sense; give a number from 0 \(off\) to 0\.1$"):
+    with pytest.raises(
+        OptionError, match=r"^snap .* is not a number in range; give a number from 0 \(off\) to 0\.1$"
+    ):
         load_robot(PENDULUM, snap=snap)
 
 

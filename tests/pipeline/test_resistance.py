@@ -98,7 +98,7 @@ def test_folders_tell_it_and_pass_their_checks(
 
 
 def test_designs_differ(pendulum: Path) -> None:
-    """None is taken from the cache for another."""
+    """No library is taken from the cache in place of another."""
     torques = []
     for options in ({}, {"damping": True}, {"friction": "exact"}, {"friction": "smooth:0.1"}):
         robot = rbdgen.load_robot(pendulum, **options)
@@ -110,13 +110,13 @@ def test_designs_differ(pendulum: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"friction": "tanh"}, "friction 'tanh' makes no sense; give exact, or smooth:VELOCITY"),
-        ({"friction": "smooth"}, "friction 'smooth' makes no sense"),
-        ({"friction": "smooth:0"}, "friction 'smooth:0' makes no sense"),
-        ({"friction": ("smooth", float("nan"))}, "friction ('smooth', nan) makes no sense"),
-        ({"friction": 3}, "friction 3 makes no sense"),
-        ({"damping": "yes"}, "damping 'yes' makes no sense; give True or False"),
-        ({"armature": 3}, "armature 3 makes no sense"),
+        ({"friction": "tanh"}, "friction 'tanh' is not a model; give exact, or smooth:VELOCITY"),
+        ({"friction": "smooth"}, "friction 'smooth' is not a model"),
+        ({"friction": "smooth:0"}, "friction 'smooth:0' is not a model"),
+        ({"friction": ("smooth", float("nan"))}, "friction ('smooth', nan) is not a model"),
+        ({"friction": 3}, "friction 3 is not a model"),
+        ({"damping": "yes"}, "damping 'yes' is not one of the choices; give True or False"),
+        ({"armature": 3}, "armature 3 is not a file or a dict"),
         ({"armature": {"elbow": 1}}, "armature: joint 'elbow' is no moving joint of 'puma560'"),
         ({"armature": {"joint1": -1}}, "armature: armature of joint 'joint1' is -1; write a number"),
         (

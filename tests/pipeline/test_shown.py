@@ -1,4 +1,4 @@
-"""Progress: what is told, by whom it is shown, and where nothing is."""
+"""The messages of progress, the displays that show them, and the cases in which none is shown."""
 
 from __future__ import annotations
 
@@ -182,7 +182,9 @@ def test_notebooks(shell: str, widgets: bool, bar: bool, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("value", [1, "yes", 0.5, math.nan])
 def test_other_values_are_refused(value: object) -> None:
-    with pytest.raises(OptionError, match=r"^progress .* makes no sense; give True, False or None$"):
+    with pytest.raises(
+        OptionError, match=r"^progress .* is not one of the choices; give True, False or None$"
+    ):
         rbdgen.build("double_pendulum", ["gravity"], progress=value)  # type: ignore[arg-type]
 
 
@@ -216,7 +218,7 @@ def test_the_second_build_tells_what_was_saved(empty_cache: Path, capsys: pytest
 
 
 def test_derivatives_that_are_built_later_tell_too(empty_cache: Path) -> None:
-    """By the progress that was asked for when the library was built, each time anew."""
+    """Progress is shown as it was requested when the library was built, each time anew."""
     heard: list[list[Report]] = []
 
     class Later(AbstractContextManager[Progress]):

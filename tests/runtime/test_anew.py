@@ -1,4 +1,4 @@
-"""A folder that is generated anew in one process: each library keeps to the code that it was opened with."""
+"""If a folder is generated anew in one process, each library keeps the code that it was opened with."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def generate(build_cache: Cache, tmp_path: Path) -> Generate:
 
 
 def gravities(lib: Library) -> set[float]:
-    """The results of all ways of calling: quick, careful, many states, bound."""
+    """Computes gravity by all ways of calling: quick, careful, with many states, bound."""
     step = lib.torque.bind(Q, V)
     step()
     results = [lib.torque(Q, V), lib.torque(list(Q), V), step.out, *lib.torque(QS, V)]

@@ -1,4 +1,4 @@
-"""Arrays for results: where they begin, what NumPy says of them."""
+"""The alignment of arrays for results, and their attributes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHAPES = [(), (0,), (1,), (7,), (0, 6, 6), (3, 0), (5, 6, 6), (1000, 8, 8)]
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_new_arrays_begin_with_a_cache_line(shape: tuple[int, ...], dtype: Any) -> None:
-    arrays = [aligned(shape, dtype)[0] for _ in range(20)]  # kept: each lies elsewhere
+    arrays = [aligned(shape, dtype)[0] for _ in range(20)]  # all kept, at different addresses
     for array in arrays:
         assert type(array) is np.ndarray
         assert (array.shape, array.dtype, array.size) == (shape, np.dtype(dtype), prod(shape))
@@ -41,7 +41,7 @@ def test_how_messages_write_a_shape() -> None:
 
 
 class OfAnotherFramework:
-    """An array that NumPy reads by DLPack alone."""
+    """An array that NumPy can only read by DLPack."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -54,7 +54,7 @@ class OfAnotherFramework:
 
 
 class Elsewhere:
-    """One that does not give its numbers."""
+    """An array that refuses to give its numbers to NumPy."""
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("it lies on another device\nuse more lines")

@@ -1,4 +1,4 @@
-"""Batches: the bits of single calls at every place, whatever the width, the states and the threads."""
+"""Batches have the bits of single calls, whatever the width, the number of states and of threads."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WIDTHS = {"avx512f": "-mavx512f", "avx2": "-mavx2", "sse2": "-msse2"}
 
 
 def mixed(size: int) -> FunctionSource:
-    """y of (x, u), both of `size` numbers: a product, a sine, a root and a constant in every element."""
+    """y of (x, u), both of `size` numbers; every element has a product, a sine, a root and a constant."""
     x = SizedArgument("x", (size,), "", "anything")
     u = SizedArgument("u", (size,), "", "anything")
     y = SizedArgument("y", (size + 1,), "", "of each element, and a constant")
@@ -103,7 +103,7 @@ def test_every_width_gives_the_bits_of_single_calls(build_cache: Cache, feature:
 
 
 def neighbours() -> FunctionSource:
-    """y0 = a b + c d, y1 = a b - e f, and so on: what gcc's vectoriser would fuse if it were let."""
+    """y0 = a b + c d, y1 = a b - e f, and so on, which gcc's vectoriser would fuse if it were allowed to."""
     x = SizedArgument("x", (8,), "", "anything")
     y = SizedArgument("y", (4,), "", "sums and differences of products")
     nodes = [Node("input", value=float(k)) for k in range(8)]
@@ -142,7 +142,7 @@ def test_levels_in_one_module(build_cache: Cache, lib: Library) -> None:
 
 
 def in_pieces(patch: pytest.MonkeyPatch, call: Function, grain: int, chunk: int | None = None) -> None:
-    """Threads take `grain` states at once; a thread's share of one call of C is `chunk` states."""
+    """Makes threads take `grain` states at once, and each call of C at most `chunk` states of a thread."""
     patch.setattr(call, "_grain", grain)
     if chunk is not None:
         patch.setattr(call, "_chunk", chunk)
@@ -186,7 +186,7 @@ def test_nothing_beyond_the_output_is_written(lib: Library) -> None:
 
 
 def square() -> FunctionSource:
-    """M of x, half of it zeros, and N, minus its transpose: each 8 by 8, whole cache lines a state."""
+    """M of x, half of it zeros, and N = -M^T. Both are 8 by 8, so that each state fills whole cache lines."""
     x = SizedArgument("x", (8,), "", "anything")
     outputs = [SizedArgument(name, (8, 8), "", "whole cache lines") for name in ("M", "N")]
     nodes = [*(Node("input", value=float(k)) for k in range(8)), Node("const", value=0.0)]
@@ -199,7 +199,7 @@ def square() -> FunctionSource:
 
 
 def in_small_batches(call: Function, arrays: list[np.ndarray[Any, Any]]) -> list[bytes]:
-    """Results that stay in the caches: 1000 states at a time."""
+    """Computes 1000 states at a time, so that results stay in the caches."""
     batches = [call(*(x[k : k + 1000] for x in arrays)) for k in range(0, len(arrays[0]), 1000)]
     columns = zip(*batches, strict=True) if isinstance(batches[0], tuple) else [batches]
     return [np.concatenate(column).tobytes() for column in columns]
@@ -208,7 +208,7 @@ def in_small_batches(call: Function, arrays: list[np.ndarray[Any, Any]]) -> list
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_large_results_pass_the_caches_unchanged(build_cache: Cache, real: Any, threads: int) -> None:
-    """More bytes than stay in a cache, where lines are aligned and where none is; nothing else is written."""
+    """Results larger than the caches, aligned to cache lines or not, are right; nothing else is written."""
     lib = library(build_cache, EmitOptions(real=real, trig="builtin"), "-march=native")
     for call, ahead in itertools.product((lib.mixed19, lib.inertia, lib.square), (0, 5)):
         shapes = [argument.shape for argument in call.signature.outputs]
@@ -307,7 +307,7 @@ def test_a_fork_starts_threads_of_its_own(lib: Library, monkeypatch: pytest.Monk
 
 
 def test_ctrl_c_ends_a_long_batch(lib: Library) -> None:
-    """On a machine of any speed, the signal is handled inside a call or between two."""
+    """The signal is handled inside a call or between two, whatever the speed of the machine."""
     program = f"""
 import signal
 import numpy as np

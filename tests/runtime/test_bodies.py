@@ -1,4 +1,4 @@
-"""Inertias of bodies: the quick criteria in NumPy and in C against eigenvalues, near the limit too."""
+"""The quick criteria for inertias, in NumPy and in C, agree with eigenvalues, also near the limit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tens(
 
 
 def rows(about_center: bool, rng: np.random.Generator, count: int = 3000) -> Array:
-    """Bodies thick and flat, rods and points, whose least second moment is on both sides of the limit."""
+    """Draws thick and flat bodies, rods and points, with least second moments on both sides of the limit."""
     sizes = 10.0 ** rng.uniform(-14, 0, (count, 3))
     moments = np.sort(sizes, axis=1)
     moments[:, 0] = moments.sum(1) * ROUNDING * rng.uniform(-3, 3, count)
@@ -136,7 +136,7 @@ def test_a_single_row_among_many_is_found(library: Library, calls: Any, quick: b
 
 
 def test_a_constant_inertia_is_looked_at_once(calls: Any) -> None:
-    """For a link whose mass is its only parameter."""
+    """This is so for a link whose mass is its only parameter."""
     sound = {
         "link": "x",
         "about_center": True,

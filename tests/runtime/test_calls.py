@@ -1,4 +1,4 @@
-"""The quick way of single calls: what goes through it, and that nothing else does."""
+"""The quick way of single calls takes the intended arguments, and no others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def lib(build_cache: Cache) -> Library:
 
 @pytest.fixture
 def only_quick(lib: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
-    """A library whose careful way is closed."""
+    """A library in which the careful way of calls raises an error."""
 
     def careful(*_: Any) -> None:
         raise AssertionError("the careful way was taken")
@@ -69,7 +69,7 @@ def test_fit_arrays_are_quick(only_quick: Library) -> None:
 
 
 class Several(tuple[Any, ...]):
-    """A sequence that is no plain tuple."""
+    """A subclass of tuple."""
 
 
 CONVERTED: dict[str, tuple[Any, Any]] = {
@@ -155,7 +155,7 @@ def test_warnings_of_conversions_are_given_once(build_cache: Cache) -> None:
             assert np.isnan(single.torque(q, V)).any()
         assert len(caught) == 1
         with pytest.raises(RuntimeWarning, match="overflow"):
-            single.torque(q, V)  # tests make errors of warnings
+            single.torque(q, V)  # warnings are errors in tests
 
 
 @pytest.mark.parametrize("step", [2, -2])
@@ -244,7 +244,7 @@ def test_overlap_by_a_single_number_is_seen(lib: Library) -> None:
 def test_no_reference_is_lost_or_kept(lib: Library) -> None:
     out = np.empty(2)
     pair = (np.empty((3, 2, 2)), np.empty((3, 2)))
-    large = np.zeros((5000, 2))  # results in memory of the runtime's
+    large = np.zeros((5000, 2))  # large enough for results in memory that the runtime reuses
     numbers, single, strided, wrong = [0.25, 0.5], Q.astype(np.float32), QS[::2, ::-1], Q.astype(complex)
 
     def bound() -> None:

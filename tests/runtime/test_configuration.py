@@ -1,4 +1,4 @@
-"""What q means, against Pinocchio: zero and tiny motions, half turns, round trips; one-line refusals."""
+"""Operations on q agree with Pinocchio for zero, tiny and large motions; errors have one line."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from rbdgen.checks.pinocchio import configuration_of
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.render import render
 from rbdgen.errors import ArrayTypeError, ArrayValueError
+from rbdgen.model.joints import Floating, Planar, Prismatic, Revolute
 from rbdgen.model.model import WORLD, Model
 from rbdgen.runtime import Library, open_library
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import JointCoordinates, SizedArgument
+from rbdgen.runtime.space import JointCoordinates
+from rbdgen.signature import SizedArgument
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build
 
 MANIFOLD = Manifold(
     (
-        JointCoordinates("base", "floating", 0, 7, 0, 6),
-        JointCoordinates("turn", "angle", 7, 1, 6, 1),
-        JointCoordinates("free", "floating", 8, 7, 7, 6),
-        JointCoordinates("slide", "slide", 15, 1, 13, 1),
+        JointCoordinates("base", Floating().space, 0, 0),
+        JointCoordinates("turn", Revolute().space, 7, 6),
+        JointCoordinates("free", Floating().space, 8, 7),
+        JointCoordinates("slide", Prismatic().space, 15, 13),
     )
 )
-"""Two floating joints: where one stands is told by the joint, never taken for granted."""
+"""A robot with two floating joints, as the code may not assume that only the first joint is one."""
 
 TOLERANCE = 1e-12
 
@@ -60,7 +62,7 @@ MODEL = reference()
 
 
 def motion(generator: np.random.Generator, turn: float) -> Any:
-    """A velocity with this angle of rotation of either floating joint."""
+    """Draws a velocity that rotates both floating joints by this angle."""
     v = generator.standard_normal(MANIFOLD.nv)
     for first in (3, 10):
         v[first : first + 3] *= turn / np.linalg.norm(v[first : first + 3])
@@ -102,7 +104,7 @@ def test_more_than_half_a_turn_comes_to_the_same_place(seed: int, turn: float) -
 
 
 def assert_same_configuration(ours: Any, theirs: Any) -> None:
-    """A quaternion and its negative are one attitude."""
+    """Compares configurations; a quaternion and its negative are the same attitude."""
     for first in (3, 11):
         part = slice(first, first + 4)
         sign = np.sign(np.sum(ours[part] * theirs[part]))
@@ -145,7 +147,7 @@ def test_every_kind_of_joint_moves_as_pinocchios(first: int, second: int, scale:
 
 
 def test_a_planar_joint_turns_the_short_way() -> None:
-    manifold = Manifold((JointCoordinates("plane", "planar", 0, 3, 0, 3),))
+    manifold = Manifold((JointCoordinates("plane", Planar().space, 0, 0),))
     v = manifold.difference([0, 0, 3], [1, 2, 3 + 2 * np.pi])
     np.testing.assert_allclose(manifold.integrate([0, 0, 3], v), [1, 2, 3], atol=TOLERANCE)
     assert manifold.angles == {2}

@@ -1,4 +1,4 @@
-"""What calls of functions of contacts may leave out, and the anchors that held contacts are pulled to."""
+"""Arguments that calls of functions of contacts may leave out, and the anchors of pulled contacts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FUNCTIONS = ["contact_pose", "contact_aba", "contact_aba_held", "contact_impulse
 
 @pytest.fixture(scope="module")
 def lib() -> Library:
-    """A floating double pendulum: a point and a frame, and a set of the point alone."""
+    """A floating double pendulum with a point, a frame, and a set of contacts that only has the point."""
     robot = rbdgen.load_robot(
         "double_pendulum",
         base="floating",
@@ -93,7 +93,7 @@ def test_anchors_are_poses_in_a_row(lib: Library, state: tuple[Array, Array, Arr
     assert anchor.shape == (3, 15)
     assert lib.anchor(q[0].tolist()).shape == (15,)
     pulled = {"mu": [1e-3], "gains": [100.0, 0.0]}
-    still = lib.contact_aba_held(q, v, tau, anchor=anchor, **pulled)  # at its anchor nothing pulls
+    still = lib.contact_aba_held(q, v, tau, anchor=anchor, **pulled)  # no force pulls a contact at its anchor
     free = lib.contact_aba(q, v, tau, mu=[1e-3])
     np.testing.assert_allclose(still.a, free.a, rtol=1e-9, atol=1e-9)
     away = lib.contact_aba_held(q, v, tau, anchor=lib.anchor(lib.random(1)), **pulled)

@@ -1,4 +1,4 @@
-"""What people see of functions and libraries: signatures, docstrings, tables; and that nothing can be set."""
+"""Functions and libraries show signatures, docstrings and tables, and their attributes cannot be set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.runtime import Library
 from rbdgen.runtime.documentation import call_signature, docstring, example
 
 LOOP = ["lower=world:point"]
-"""The double pendulum's tip held: one independent velocity is left in the plane."""
+"""A loop that holds the elbow of the double pendulum, so that one independent velocity is left."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_examples_run(library: Library) -> None:
 
 
 def test_every_row_of_the_table_has_documentation() -> None:
-    """Meanings and units of all arguments; nothing is built."""
+    """The docstring of a row explains every argument, and needs no compiled library."""
     robot = rbdgen.load_robot("double_pendulum", loops=LOOP, frames=["lower"])
     facts = {"summary": "s", "form": "f", "operations": {"total": 1}}
     manifest = {"nq": 2, "joints": [1], "manifold": []}

@@ -1,4 +1,4 @@
-"""Calls: what arrays are taken, what is refused and how, what comes back."""
+"""Calls: accepted arrays, refusals, and the results."""
 
 from __future__ import annotations
 
@@ -342,7 +342,7 @@ def test_source_that_is_gone(lib: Library, tmp_path: Path) -> None:
 
 
 def test_other_threads_run_meanwhile(lib: Library) -> None:
-    """A thread that needs the interpreter gets it while C is in a call: nothing else here lets go of it."""
+    """Another thread gets the interpreter during a call of C, as nothing else in this test releases it."""
     step = lib.torque.bind(np.zeros((100_000, 2)), V)
     gate, ran = threading.Semaphore(0), []
 
@@ -352,7 +352,7 @@ def test_other_threads_run_meanwhile(lib: Library) -> None:
 
     thread = threading.Thread(target=follow)
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000.0)  # no thread is made to let go
+    sys.setswitchinterval(1000.0)  # no thread is forced to release the interpreter
     try:
         thread.start()
         gate.release()

@@ -1,4 +1,4 @@
-"""Packages in other interpreters than the one that compiled them: refused, and the process lives on."""
+"""Packages are refused by other interpreters than the one that compiled them; the process continues."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def folder(build_cache: Cache) -> Path:
 
 @pytest.mark.parametrize("first", ["", "exec(CALLS)"], ids=["sub-interpreters alone", "after the main one"])
 def test_one_interpreter_of_a_process_takes_a_package(folder: Path, first: str) -> None:
-    """NumPy loads into one interpreter of a process and refuses the others; what is loaded stays right."""
+    """NumPy can only be loaded by one interpreter of a process; the package loaded there stays right."""
     code = SUB_INTERPRETERS.replace("{path!r}", repr(sys.path)).replace("{folder!r}", repr(str(folder)))
     done = subprocess.run(
         [sys.executable, "-c", code.replace("{first}", first)], capture_output=True, text=True, check=False
@@ -75,7 +75,7 @@ def test_one_interpreter_of_a_process_takes_a_package(folder: Path, first: str) 
 def test_a_module_for_another_kind_of_python(
     folder: Path, free_threaded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A free-threaded Python does not have the stable ABI, though it would open such a file by its path."""
+    """A free-threaded Python lacks the stable ABI, although it would open such a file by its path."""
     if free_threaded:
         monkeypatch.setattr(sys, "abiflags", "t")
     else:

@@ -1,4 +1,4 @@
-"""Opening folders, and what a library tells of its robot."""
+"""Opening folders, and the attributes of a library that describe its robot."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.model.joints import Floating, Revolute
 from rbdgen.runtime import Library, open_library
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import JointCoordinates, SizedArgument
+from rbdgen.runtime.space import JointCoordinates
+from rbdgen.signature import SizedArgument
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build, package_files
@@ -45,8 +47,8 @@ def floating(build_cache: Cache, toolchain: Toolchain) -> Library:
     copy = function("copy", graph, (q,), (SizedArgument("w", (1,), "1", "last of the quaternion"),))
     two = facts("float2").joints
     joints = tuple(replace(joint, idx_q=joint.idx_q + 7, idx_v=joint.idx_v + 6) for joint in two)
-    base = JointCoordinates("base", "floating", 0, 7, 0, 6)
-    angles = (JointCoordinates(x.name, "angle", x.idx_q, 1, x.idx_v, 1) for x in joints)
+    base = JointCoordinates("base", Floating().space, 0, 0)
+    angles = (JointCoordinates(x.name, Revolute().space, x.idx_q, x.idx_v) for x in joints)
     manifold = Manifold((base, *angles))
     robot = replace(facts("float2"), base="floating", nq=9, nv=8, nbodies=3, joints=joints, manifold=manifold)
     return open_library(build(render(robot, (copy,)), toolchain, build_cache))
@@ -104,7 +106,7 @@ def test_normalize_refuses(floating: Library) -> None:
 def test_two_builds_of_one_robot_live_side_by_side(
     folder: Path, toolchain: Toolchain, build_cache: Cache
 ) -> None:
-    """Same names, same symbols, other numbers: each library keeps to its own code."""
+    """The builds have equal names and symbols but other numbers; each library calls its own code."""
     graph = straight(torque())
     nodes = tuple(node._replace(value=-1.0) if node.value == -9.81 else node for node in graph.nodes)
     signature = torque().signature
@@ -137,14 +139,14 @@ def test_a_folder_not_compiled(tmp_path: Path) -> None:
 )
 def test_a_manifest_that_cannot_be_read(folder: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
-    message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 4"
+    message = r"not the manifest of a generated folder|its format is 1, this rbdgen opens 5"
     with pytest.raises(LoadError, match=rf"manifest\.json: ({message}); generate (it|the folder) again$"):
         open_library(tmp_path)
 
 
 @pytest.mark.parametrize("module", ["module", "calls"])
 def test_a_module_that_was_cut_off(folder: Path, tmp_path: Path, module: str) -> None:
-    """Runs in its own process, as reading past the end of a mapped file ends a process."""
+    """The test runs in a separate process, as reading past the end of a mapped file ends a process."""
     copy = tmp_path / "toy"
     shutil.copytree(folder, copy)
     path = copy / json.loads((copy / "manifest.json").read_text())["build"][module]
@@ -180,7 +182,7 @@ def test_a_damaged_folder(folder: Path, tmp_path: Path, damage: str) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="XOP is an instruction set of x86")
 @pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
 def test_a_processor_that_lacks_an_instruction_set(compiler: str, build_cache: Cache, tmp_path: Path) -> None:
-    """XOP and FMA4 were given up with AMD's Zen: compiled for them, code ends a process today."""
+    """AMD dropped XOP and FMA4 with Zen, so code that is compiled for them ends a process today."""
     toolchain = Toolchain(find_compiler(compiler), ("-mxop", "-O1", "-ffp-contract=off"), 2)
     built = build(render(facts(), toys()), toolchain, build_cache)
     with pytest.raises(LoadError) as caught:

@@ -1,4 +1,4 @@
-"""Programs of several loops in C: one result, whatever the width, the precision and the compiler."""
+"""Programs of several loops in C have the same results for all widths, precisions and compilers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rbdgen.toolchain.module import Toolchain, build
 
 
 def states(count: int, dtype: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """M is 0 where the columns are said to be."""
+    """Draws inputs; M is 0 in the columns that the loops declare to be 0."""
     random = np.random.default_rng(count)
     M = random.uniform(-2, 2, (count, ROWS, COLUMNS))
     M[:, :2, [k for k in range(COLUMNS) if k % 5 < 2]] = 0
@@ -70,7 +70,7 @@ def extensions() -> set[str]:
 def test_idle_lanes_and_what_lies_between_rows_are_left_alone(
     tmp_path: Path, compiler: str, real: Literal["double", "float"]
 ) -> None:
-    """Rows that do not fill a vector, and those that leave transposed; scratch arrays share memory."""
+    """Some rows do not fill a vector, others are stored transposed; scratch arrays share memory."""
     made = in_rows()
     verify_program(made)
     widest, kind = lanes(real), np.float32 if real == "float" else np.float64

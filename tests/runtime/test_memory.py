@@ -1,4 +1,4 @@
-"""Memory of large results: taken again when nothing lies in it any more, never before, and bounded."""
+"""The memory of large results is reused when no result lies in it any more, never before; it is bounded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain, build
 
 STATES = 5000
-"""So many that every output of the toys is large."""
+"""A number of states for which every output of the toys is large."""
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def lib(build_cache: Cache) -> Library:
 
 @pytest.fixture(scope="module")
 def without_calls(lib: Library, tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """The library of a Python that the module of quick calls does not fit."""
+    """A library without the module of quick calls, as in a Python for which it was not compiled."""
     folder = tmp_path_factory.mktemp("toy")
     shutil.copytree(lib.folder, folder, dirs_exist_ok=True)
     for path in (folder / PRIVATE).glob("_calls*"):
@@ -62,7 +62,7 @@ def without_calls(lib: Library, tmp_path_factory: pytest.TempPathFactory) -> Lib
 
 @pytest.fixture(params=["quick", "careful", "without the module of quick calls"])
 def torque(request: pytest.FixtureRequest, lib: Library, without_calls: Library) -> Callable[..., Array]:
-    """The function by each of its ways."""
+    """The function, called in each of its ways."""
     if request.param == "careful":
         return lambda q, v, **how: lib.torque(q, v=v, **how)
     call: Function = lib.torque if request.param == "quick" else without_calls.torque
@@ -150,7 +150,7 @@ def test_memory_that_anything_holds_is_left_alone(
 
 def test_outputs_of_one_call_have_memory_of_their_own(lib: Library) -> None:
     q, _ = inputs(0)
-    M = lib.inertia(q).M  # g is given back
+    M = lib.inertia(q).M  # the memory of g is free again
     again = lib.inertia(q)
     assert not np.shares_memory(M, again.M)
     assert not np.shares_memory(M, again.g)

@@ -1,4 +1,4 @@
-"""Memory that was used before leaves no trace: every function writes every bit of its results."""
+"""Reused memory leaves no trace, as every function writes every bit of its results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LEADING = ((8200,), (0,), (3, 0, 2), (1,), (2, 4100), (20_001,))
 def test_memory_used_before_leaves_no_trace(
     every_function: Library, name: str, real_of_inputs: type[np.floating[Any]]
 ) -> None:
-    """Every bit is that of a call into zeros, by one thread and by two, also where states share inputs."""
+    """Results equal those of a call into zeros, with one and two threads, also where states share inputs."""
     call = every_function.functions[name]
     random = np.random.default_rng(1)
     for leading in LEADING:

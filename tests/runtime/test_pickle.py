@@ -84,7 +84,7 @@ def test_another_process_builds_it_in_its_own_cache(lib: Library, tmp_path: Path
 
 
 FOREIGN = "-march=armv8-a" if platform.machine() == "x86_64" else "-march=x86-64-v2"
-"""Of another kind of processor."""
+"""A flag for another kind of processor."""
 
 
 def compiled_with(lib: Library, *flags: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Configurations that look like a mistake are told of, each kind once, where a library was asked to look."""
+"""On request, a library warns of configurations that look like a mistake, once for each kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUNCTIONS = ["gravity", "step", "difference"]
 
 
 def robot() -> rbdgen.RobotBuilder:
-    """A hinge and a slide with limits, a hinge without, on a body that is free."""
+    """A floating body with a hinge and a slide with limits, and with a hinge without limits."""
     builder = rbdgen.RobotBuilder("checked").add_body("root", mass=1, inertia=(1, 1, 1))
     for k, (kind, limit) in enumerate((("revolute", (-1, 2)), ("prismatic", (0, 0.5)), ("continuous", None))):
         builder.add_body(
@@ -38,7 +38,7 @@ def robot() -> rbdgen.RobotBuilder:
 
 @pytest.fixture
 def lib() -> Library:
-    """A new one for each test, from the cache: what one library has told, another one tells again."""
+    """A new library for each test, as each library gives every warning once."""
     return rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS, checks=True)
 
 
@@ -76,7 +76,7 @@ def test_a_mistake_is_told_once(lib: Library, changed: dict[str, Any], message: 
     assert str(caught[0].message).startswith("gravity: q[")
     assert "\n" not in str(caught[0].message)
     assert caught[0].filename == __file__
-    lib.gravity(q)  # tests make errors of warnings
+    lib.gravity(q)  # warnings are errors in tests
 
 
 def test_what_is_right_is_not_told(lib: Library) -> None:
@@ -129,7 +129,7 @@ def test_bound_calls_rollouts_and_second_configurations(lib: Library) -> None:
 
 
 def test_casadi_always_looks_at_numbers() -> None:
-    """Each kind once of a library, by place and by name, in columns of several states; symbols pass."""
+    """Numbers are checked by place and by name, in all columns, with one warning a kind; symbols pass."""
     casadi = pytest.importorskip("casadi")
     lib = rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS)
     gravity, several = lib.casadi("gravity"), lib.casadi("gravity", knots=3)
@@ -180,7 +180,7 @@ def test_results_are_the_same(lib: Library) -> None:
 
 
 def test_the_quick_look_passes_nothing_over() -> None:
-    """What it finds plain, the careful look has nothing to say of."""
+    """Configurations that pass the quick check give no warning in the careful one."""
     manifold = rbdgen.build(rbdgen.load_robot(robot(), base="floating"), FUNCTIONS).manifold
     joints = [{"name": "body0_joint", "lower": -1.0, "upper": None}, {"name": "body1_joint", "upper": 0.5}]
     subject, random = Plausible(manifold, joints), np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Operations of the forms chosen on the bundled robots, pinned; the search never makes it worse."""
+"""The operations of the forms chosen for the bundled robots are pinned; the search never adds any."""
 
 from __future__ import annotations
 

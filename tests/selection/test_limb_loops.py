@@ -9,7 +9,7 @@ import pytest
 from support.limbs import with_limbs
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMB_LOOPS
+from rbdgen.functions.form import LIMB_LOOPS
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
@@ -58,7 +58,7 @@ def test_values(limbs: Sequence[Sequence[str]], base: Base, together: int, name:
 
 
 def test_zeros_between_limbs_are_written_in_the_loop() -> None:
-    """Of M of a base and four legs, the trunk's lines only write the block of the base."""
+    """The trunk's lines only write the block of the base of M, for a base and four legs."""
     program = in_loops("crba", with_limbs([LEG] * 4).model)
     written = {
         at

@@ -11,19 +11,19 @@ import pytest
 from support.limbs import loops_in_limbs, with_limbs
 from support.robots import robot
 
-from rbdgen.emit.c.limbs import print_limbs
+from rbdgen.emit.c.lane_printer import print_limbs
 from rbdgen.emit.c.printer import scalar_style
 from rbdgen.emit.real import real_type
 from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.programs.limbs import work
+from rbdgen.graph.programs.lanes import work
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
+from rbdgen.model.alike_limbs import alike_limbs, limbs_in_lanes
 from rbdgen.model.build import Base, build_robot
-from rbdgen.model.limbs import alike_limbs, limbs_in_lanes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.options import Options

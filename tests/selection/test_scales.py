@@ -1,4 +1,4 @@
-"""Tiny and huge robots: the search chooses no axes in which accuracy is lost."""
+"""The search for body axes keeps the accuracy of forms for tiny and for huge robots."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.trace import Subject, trace_graph, trace_program
 
 ROUNDING = 1e-14
-"""Below this an error is no loss, whatever the textbook's is."""
+"""The smallest error that the textbook form is taken to have, so that rounding does not count as a loss."""
 
 CHEAP = [name for name, row in TABLE.items() if any(form.reduced for form in row.forms)]
 """Functions with a form that is traced in chosen axes."""
 
 PARENTS = (-1, -1, -1, 0)
-"""Three limbs, one of two links: together they resist every motion of a floating root without mass."""
+"""Three limbs, one of which has two links. A floating root has no mass; the limbs resist all its motions."""
 
 SCALES = list(product((1e-6, 1.0, 1e6), (1e-6, 1.0, 1e6), BASES))
 EXTREME = [(1e-6, 1e6, "fixed"), (1e6, 1e-6, "floating"), (1e-6, 1e-6, "floating"), (1e6, 1e6, "fixed")]
@@ -48,7 +48,7 @@ def searched(model: Model) -> BodyAxes:
 
 
 def losses(model: Model, axes: BodyAxes, function: Function) -> dict[str, float]:
-    """For each cheap form, its error against Pinocchio in these axes relative to that of the textbook
+    """The error of every cheap form in these axes against Pinocchio, divided by the error of the textbook
     form."""
     inputs = random_inputs(model, function.signature, 20)
     references = PinocchioOracle(model_of_numbers(model), model)(function.name, inputs)
@@ -77,7 +77,7 @@ def test_accuracy_within_ten_times_the_textbooks(name: str, length: float, mass:
 
 @pytest.mark.parametrize("name", CHEAP)
 def test_ill_conditioned_frames_would_be_seen(name: str) -> None:
-    """Origins slid a hundred thousand lengths along their axes cost every function its digits."""
+    """Every function loses digits if the origins are moved along their axes by a hundred thousand lengths."""
     model = scaled(1.0, 1.0, "fixed")
     slid = BodyAxes((0.0,) * model.nbodies, (1e5,) * model.nbodies)
     assert min(losses(model, slid, TABLE[name]).values()) > 10

@@ -1,4 +1,4 @@
-"""All engines trace the same function, and hand it out in their own terms."""
+"""All engines trace the same function, and return it as their own type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact zeros and ones vanish, whatever the other operand is."""
+"""Operations with exact zeros and ones are dropped, whatever the other operand is."""
 
 from __future__ import annotations
 

@@ -13,19 +13,23 @@ from typing import Final
 import numpy as np
 
 import rbdgen
+from rbdgen.functions.arguments import Q, square
 from rbdgen.functions.derivatives import one_frame
 from rbdgen.functions.derivatives import rows as family
-from rbdgen.functions.function import Form, Function, Outputs, Q, square, swept, swept_in_loops
+from rbdgen.functions.form import Form, Outputs, swept, swept_in_loops
+from rbdgen.functions.function import Function
 from rbdgen.functions.resistance import Added, by_position
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.signature import Signature
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.sweep import without
 
 NAME: Final = "gravity_derivatives"
 
-_OUTWARD, *_REST = one_frame.derivatives(("dtau_dq",))
-_AT_REST: Final = (replace(_OUTWARD, reads=("placement", "moments", "upward")), *_REST)
+_AT_REST: Final = without(one_frame.derivatives(("dtau_dq",)), "v", "a")
+
+_OUTPUTS: Final = {"dg_dq": "dtau_dq"}
 
 
 def _textbook(model: Model, x: State) -> Outputs:
@@ -34,15 +38,15 @@ def _textbook(model: Model, x: State) -> Outputs:
 
 
 GRAVITY_DERIVATIVES: Final = Function(
-    Signature(NAME, (Q,), (square("dtau_dq", "N m/rad, N/rad, N/m", "derivative of gravity torques"),)),
+    Signature(NAME, (Q,), (square("dg_dq", "N m/rad, N/rad, N/m", "derivative of gravity torques"),)),
     "derivatives of gravity torques",
     (
         Form("textbook", "derivatives of inverse dynamics at rest", _textbook),
-        swept("one_frame", "the same, simplified", ("dtau_dq",), _AT_REST),
-        swept_in_loops("the same in loops", ("dtau_dq",), _AT_REST),
+        swept("one_frame", "the same, simplified", _OUTPUTS, _AT_REST),
+        swept_in_loops("the same in loops", _OUTPUTS, _AT_REST),
     ),
     operations=lambda size: 400 * size.bodies + 40 * size.ancestors,
-    resistance=(Added("dtau_dq", by_position),),
+    resistance=(Added("dg_dq", by_position),),
     derivative_of="gravity",
 )
 

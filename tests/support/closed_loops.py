@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from support.pinocchio_oracle import model_of_numbers
 
 from rbdgen.checks.pinocchio import configuration_of
-from rbdgen.functions.loops.relative_motion import loop_drift, loop_jacobian, loop_position
+from rbdgen.functions.closed_loops.relative_motion import loop_drift, loop_jacobian, loop_position
 from rbdgen.model.build import Robot
 from rbdgen.model.model import WORLD, Model
 from rbdgen.sweeps.inputs import coordinates

@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 from support.robots import robot
 
-from rbdgen.functions.function import Form, Function, Outputs
+from rbdgen.functions.form import Form, Outputs
+from rbdgen.functions.function import Function
 from rbdgen.functions.table import TABLE
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.node import Graph
@@ -116,4 +117,4 @@ def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
 
 def over_bodies(form: Form) -> bool:
     """Whether the form loops over bodies, which is not possible for every tree."""
-    return form.compact or (form.name == "vectors" and not form.swept)
+    return form.for_size or (form.name == "vectors" and not form.can_use_limbs)

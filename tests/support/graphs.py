@@ -1,4 +1,4 @@
-"""Random graphs, made node by node with equal and unused nodes, zeros and negations, which builders avoid."""
+"""Random graphs with nodes that a builder avoids: equal and unused nodes, zeros and negations."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from rbdgen.graph.cost import live_counts
-from rbdgen.graph.node import ARITY, Graph, Input, Node, Output
+from rbdgen.graph.node import Graph, Input, Node, Output
+from rbdgen.graph.ops import ARITY
 
 RING = ("add", "sub", "mul", "neg", "sq")
 FIELD = (*RING, "div")
-ALL = (*FIELD, "sqrt", "sin", "cos")
+CHOICES = ("abs", "max", "min", "select", "select_le")
+ALL = (*FIELD, "sqrt", "sin", "cos", *CHOICES)
 
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0, -0.25)
 """Constants with so few digits that sums and products of several are exact in floating point."""
@@ -37,7 +39,7 @@ def graphs(draw: st.DrawFn, ops: Sequence[str] = RING, max_operations: int = 40)
 
 
 def pendulum(links: int) -> Graph:
-    """Sums over a chain of rotations, like a potential: a graph with shared nodes, as for mechanisms."""
+    """The kinematics of a planar chain of links; like that of a mechanism, the graph has shared nodes."""
     nodes = [Node("input", (), float(position)) for position in range(links)]
     nodes.append(Node("const", (), 0.75))
     x, y = links, links
@@ -64,7 +66,7 @@ def max_live(graph: Graph) -> int:
 
 
 def longest_chain(graph: Graph) -> int:
-    """The number of operations of the longest chain in which each depends on the one before."""
+    """The length of the longest chain of operations in which each operation uses the previous result."""
     depth: list[int] = []
     for node in graph.nodes:
         depth.append(1 + max(depth[k] for k in node.args) if node.args else 0)

@@ -25,7 +25,7 @@ OFFSETS = (0.0, np.pi / 2, 0.4, -1.1)
 
 
 def with_mimics(description: Description, rng: np.random.Generator) -> Description:
-    """The robot with other types for some joints, and with joints that follow others, in any order and in
+    """The robot with random types for some joints, random resistance, and mimic joints, some of them in
     chains."""
     types = {
         "revolute": ("revolute", "helical", "spherical", "planar"),
@@ -52,9 +52,9 @@ def with_mimics(description: Description, rng: np.random.Generator) -> Descripti
 
 @dataclass(frozen=True)
 class Projection:
-    """The outputs for a robot with followers, from those for the robot with all joints independent.
+    """Projects outputs of a robot with all joints independent to those of the robot with mimic joints.
 
-    tau = G^T ID(G q + c, G v, G a), M = G^T M G and so on, by NumPy.
+    NumPy computes tau = G^T ID(S q + c, G v, G a), M = G^T M G and so on.
     """
 
     coupled: Robot
@@ -83,7 +83,7 @@ class Projection:
         return cls(coupled, free, G, S, c)
 
     def outputs(self, function: Function, inputs: Mapping[str, Array]) -> list[Array]:
-        """The outputs over the states."""
+        """The outputs of a function for all states."""
         if function.projected is None:
             return self._folded(function, inputs)
 
@@ -119,17 +119,17 @@ class Projection:
         return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
 
     def _bodies(self) -> list[int]:
-        """The numbers of bodies that are also bodies of the robot with followers."""
+        """The indices of the bodies that are also bodies of the robot with mimic joints."""
         names = {body.name for body in self.coupled.model.bodies}
         return [k for k, body in enumerate(self.free.model.bodies) if body.name in names]
 
     def _columns(self) -> list[int]:
-        """The columns of these bodies."""
+        """The columns of the ten inertial parameters of each of these bodies."""
         return [10 * k + column for k in self._bodies() for column in range(10)]
 
     def _on_bodies(self, fext: Array) -> Array:
-        """External forces on all bodies; a body whose joint is constant is part of its parent, and has
-        none."""
+        """External forces on all bodies of the robot with all joints independent. A body whose joint is
+        constant is part of its parent in the other robot, so its force is 0."""
         rows = {body.name: k for k, body in enumerate(self.coupled.model.bodies)}
         given = fext.reshape(len(fext), -1, 6)
         found = np.zeros((len(fext), self.free.model.nbodies, 6))

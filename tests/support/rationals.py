@@ -94,7 +94,7 @@ class Rationals:
                 return self._random.choice((Vector(cos, c * sin, s * sin), Vector(s * sin, c * sin, cos)))
 
     def inertia(self, points: int = 4) -> Inertia:
-        """That of point masses: physical, and regular from three points on that are not in line."""
+        """The inertia of point masses: physical, and regular from three points on that are not in line."""
         total = Inertia(0, ZERO, ZERO_MATRIX)
         for _ in range(points):
             total = total + Inertia.from_center_of_mass(self.positive(), self.vector(), ZERO_MATRIX)
@@ -134,5 +134,5 @@ class Rationals:
 
 
 def matrix_of(rotation: FactoredRotation) -> Matrix:
-    """From the child's axes to the parent's."""
+    """The rotation from the child's axes to the parent's."""
     return Matrix(*(rotation.to_parent(e) for e in IDENTITY)).T

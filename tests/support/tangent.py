@@ -1,4 +1,4 @@
-"""From derivatives by coordinates to those in the tangent space."""
+"""Derivatives in the tangent space from those by coordinates."""
 
 from __future__ import annotations
 

@@ -10,9 +10,11 @@ from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
 from rbdgen.graph.programs.program import straight_line
+from rbdgen.model.joints import Revolute
 from rbdgen.pipeline.design import batch_program
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import JointCoordinates, SizedArgument, SizedSignature
+from rbdgen.runtime.space import JointCoordinates
+from rbdgen.signature import SizedArgument, SizedSignature
 
 Q = SizedArgument("q", (2,), "rad", "joint positions", "configuration")
 V = SizedArgument("v", (2,), "rad/s", "joint velocities", "velocity")
@@ -38,7 +40,7 @@ def facts(
         ),
         "0" * 64,
         "0.0",
-        Manifold(tuple(JointCoordinates(name, "angle", k, 1, k, 1) for k, name in enumerate(joints))),
+        Manifold(tuple(JointCoordinates(name, Revolute().space, k, k) for k, name in enumerate(joints))),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which loops of a program compute in vectors, as a golden file lists them."""
+"""The loops of a program that compute in vectors, as a golden file lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache: whole entries only, private, shared by processes, sound after every accident."""
+"""The cache is private, shared by processes, and only holds whole entries, after every accident too."""
 
 from __future__ import annotations
 

@@ -39,18 +39,21 @@ meet.
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: what it checks, whether it passed (None if it was left out), and a figure or a reason."""
+    """The result of one check."""
 
     what: str
+    """The property that was checked."""
     passed: bool | None
+    """Whether the check passed; None if it was left out."""
     figure: str
+    """A figure, such as the measured error, or the reason why the check was left out."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def check(folder: Path) -> list[Finding]:
-    """All checks of a generated and compiled folder; a warning where joints at zero are outside their limits.
+    """Runs all checks of a generated and compiled folder; warns if `neutral()` is outside the joint limits.
 
     Raises LoadError, BuildError, and OptionError if a function is not in the catalogue.
     """

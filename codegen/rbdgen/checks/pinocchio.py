@@ -15,7 +15,8 @@ from rbdgen.functions.contacts.pinocchio import UNIVERSE, Held, Place
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup, sets_of
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import JointCoordinates, Kind
+from rbdgen.runtime.space import JointCoordinates
+from rbdgen.signature import Kind
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -74,7 +75,7 @@ class Resisting(NamedTuple):
 
 
 def resisting(model: Any, resistance: Rows, q: Any, v: Any) -> Resisting:
-    """The resistance at a state of Pinocchio's, at rest if there is no v. `resistance` has rows of a
+    """The resistance at a state in Pinocchio's order; v = 0 if it is None. `resistance` has the rows of a
     manifest.
     """
     v = np.zeros(model.nv) if v is None else v
@@ -108,7 +109,9 @@ def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
 
 
 def configuration_of(model: Any, joints: Sequence[JointCoordinates], q: Any) -> Any:
-    """One q in the order of Pinocchio's joints, by their names. Pinocchio's planar joint has cos and sin."""
+    """Gives one q in the order of Pinocchio's joints, by their names. Pinocchio's planar joint has cos and
+    sin.
+    """
     result = np.empty(model.nq)
     for joint in joints:
         theirs, own = model.joints[model.getJointId(joint.name)], q[joint.idx_q : joint.idx_q + joint.nq]
@@ -168,7 +171,7 @@ class _Robot(NamedTuple):
         moving = {body["joint"] for body in manifest["bodies"]}
         return cls(
             model_of(manifest),
-            Manifold.of(manifest["manifold"]).joints,
+            Manifold.of(manifest).joints,
             [row for row in manifest.get("mimic", ()) if row["joint"] in moving],
             [k for k, body in enumerate(manifest["bodies"], 1) if not body.get("hidden")],
             manifest.get("resistance", ()),

@@ -19,13 +19,17 @@ SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Time:
-    """Microseconds, as the least of several repetitions; `operations` are those of the graph."""
+    """The times of one function in microseconds, each the least of several repetitions."""
 
     function: str
     operations: int
+    """The number of operations of the graph."""
     call: float
+    """The time of a plain call with one state."""
     bound: float
+    """The time of a bound call with one state."""
     batch: float
+    """The time per state of a call with a batch."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -17,7 +17,7 @@ from rbdgen.toolchain.targets import TARGETS
 Parsers = Mapping[str, Callable[[], argparse.ArgumentParser]]
 
 GENERATE = "generate"
-"""The name here of the command that has no name on the command line, `rbdgen ROBOT`."""
+"""The name in this module of `rbdgen ROBOT`, a command that has no name on the command line."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from rbdgen.cli.contacts import add_contact_options
-from rbdgen.cli.emitted import add_emit_options
 from rbdgen.cli.no_robot import cache_parser, completion_parser
+from rbdgen.cli.options import add_contact_options, add_emit_options
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -56,7 +55,7 @@ def generate_parser() -> argparse.ArgumentParser:
 
 
 def inertia_parser() -> argparse.ArgumentParser:
-    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
+    from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (only this command needs it)
 
     parser = Parser(
         "rbdgen inertia",
@@ -169,7 +168,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
 
 
 def _add_folder_options(parser: argparse.ArgumentParser, name: str) -> None:
-    """Adds the options of the folder that is written."""
+    """Adds the options for the folder to write."""
     parser.add_argument(
         "-o",
         "--out",

@@ -20,9 +20,8 @@ from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
-from rbdgen.graph.cost import Cost
+from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
-from rbdgen.model.outline import outline
 from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
 
@@ -94,7 +93,7 @@ def _argument(argument: Argument) -> str:
 
 def robot_tree(robot: Robot) -> Tree:
     """The `outline` of a robot as a tree of rich."""
-    top = outline(robot)
+    top = robot.outline()
     tree = Tree(escape(top.text))
     waiting = [(top, tree)]
     while waiting:
@@ -148,15 +147,13 @@ def generation_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
     for column in ("C bytes", "object", "stack", "compile s"):
         table.add_column(column, justify="right")
     for name, facts in functions.items():
-        counts = facts["operations"]
+        operations = dict(facts["operations"])
+        total = operations.pop("total")
         table.add_row(
             name,
             facts["form"],
-            str(counts["add"] + counts["sub"] + counts["neg"] + counts.get("sign", 0)),
-            str(counts["mul"] + counts["sq"]),
-            str(counts["div"] + counts["sqrt"]),
-            str(counts["sin"] + counts["cos"]),
-            str(counts["total"]),
+            *(str(Cost(**operations).in_column(column)) for column in COLUMNS),
+            str(total),
             str(facts["c_bytes"]),
             *(_measured(facts.get(key)) for key in ("object_bytes", "stack_bytes", "seconds")),
         )
@@ -170,10 +167,7 @@ def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
         table.add_row(
             name,
             form,
-            str(cost.additions + cost.neg + cost.sign),
-            str(cost.multiplications),
-            str(cost.div + cost.sqrt),
-            str(cost.trigonometric),
+            *(str(cost.in_column(column)) for column in COLUMNS),
             str(cost.total),
         )
     return table
@@ -183,7 +177,7 @@ def _counted_table(*texts: str) -> Table:
     table = Table(title_justify="left")
     for column in texts:
         table.add_column(column)
-    for column in ("add", "mul", "div", "trig", "total"):
+    for column in (*COLUMNS, "total"):
         table.add_column(column, justify="right")
     return table
 
@@ -234,7 +228,7 @@ def times_table(times: Iterable[Time]) -> Table:
 
 
 def cache_told(root: Path, held: Contents, limit: int | None) -> str:
-    """Where the cache is and how much it holds, in lines."""
+    """Describes the place and the size of the cache, in lines."""
     most = "without a limit" if limit is None else f"at most {_bytes_told(limit)} are kept"
     return (
         f"folder   {escaped(str(root))}\nentries  {held.entries}\n"
@@ -243,7 +237,7 @@ def cache_told(root: Path, held: Contents, limit: int | None) -> str:
 
 
 def cleared_told(root: Path, cleared: Cleared) -> str:
-    """What was removed from the cache, in a line."""
+    """Describes in a line the entries that were removed from the cache."""
     removed = cleared.removed
     entries = f"{removed.entries} {'entry' if removed.entries == 1 else 'entries'}"
     left = f"; {cleared.in_use} in use at this moment stayed" if cleared.in_use else ""

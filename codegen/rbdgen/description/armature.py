@@ -27,7 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from rbdgen.description.document import MORE, Document, line_of, parse, read_most, said
+from rbdgen.description.document import MORE, Document, describe_element, line_of, parse, read_most
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Description
 from rbdgen.errors import DescriptionError
@@ -85,7 +85,7 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
     """The entries of all <rotor_params> elements of an SRDF, by joint."""
     parents = document.children(document.root, "rotor_params")
     if not parents:
-        what = f"{said(document.root)} has no <rotor_params>"
+        what = f"{describe_element(document.root)} has no <rotor_params>"
         raise document.error(line_of(document.root), what, "give an SRDF that has them, or TOML or JSON")
     found: dict[str, dict[str, float]] = {}
     for joint in (joint for parent in parents for joint in document.children(parent, "joint")):
@@ -97,7 +97,7 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
 
 
 def _longest_key(text: str) -> int:
-    """The most parts of a dotted key, or more: texts between quotes are not told from keys."""
+    """An upper bound on the number of parts of a dotted key; quoted texts are counted like keys."""
     return max(part.count(".") + 1 for part in re.split(r"[\n=,\[\]{}#]", text))
 
 
@@ -110,7 +110,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_armature(description: Description, rotors: Rotors) -> Description:
-    """The description with these rotors in place of its own.
+    """The description in which these rotors replace the rotors of the description itself.
 
     Raises DescriptionError for an entry of another form than the module's docstring lists, and for a joint
     that is unknown or fixed; a file that several robots share gives a warning for such a joint instead.

@@ -161,7 +161,7 @@ def _checked(one: object) -> Contact:
         one = contact_from("--contact", one)
     if not isinstance(one, (Point, Frame, Loop)):
         raise OptionError(
-            f"contact {told(one)} makes no sense; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop, or the "
+            f"contact {told(one)} is not a contact; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop, or the "
             "name of a link, or 'NAME=LINK'"
         )
     values = {field.name: getattr(one, field.name) for field in fields(one)}
@@ -180,7 +180,7 @@ def _point(one: Contact, given: object) -> tuple[float, ...]:
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= FARTHEST for x in values):
         return tuple(map(float, values))
     raise OptionError(
-        f"contact {told(one.name)}: point {told(given)} makes no sense; give three numbers, in m"
+        f"contact {told(one.name)}: point {told(given)} is not a point; give three numbers, in m"
     )
 
 
@@ -190,7 +190,7 @@ def checked_sets(given: object) -> tuple[ContactSet, ...]:
     Raises OptionError if one is wrong.
     """
     if not isinstance(given, Mapping):
-        what = f"contact_sets {told(given)} makes no sense"
+        what = f"contact_sets {told(given)} is not a dict"
         raise OptionError(f"{what}; give contacts by name, such as {{'trot': ['lf', 'rh']}}")
     return tuple(_checked_set(name, contacts) for name, contacts in given.items())
 
@@ -207,6 +207,6 @@ def _checked_set(name: object, given: object) -> ContactSet:
     contacts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not (contacts and all(isinstance(contact, str) for contact in contacts)):
         raise OptionError(
-            f"contact set {told(name)} of {told(given)} makes no sense; name its contacts, at least one"
+            f"contact set {told(name)}: {told(given)} is not a list of one contact or more; give their names"
         )
     return ContactSet(name, tuple(contacts))

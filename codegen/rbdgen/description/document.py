@@ -61,9 +61,9 @@ def read_bytes(path: str, bounds: float = 1.0) -> bytes:
 
 
 def read_most(file: BinaryIO, most: int) -> bytes:
-    """What is left of a file, of which more than `most` bytes are cut off behind the first of them."""
+    """The rest of a file, but at most one byte more than `most`."""
     parts, left = [], most + 1
-    while left > 0 and (part := file.read(min(left, 1 << 20))):  # at once, it would make room for all
+    while left > 0 and (part := file.read(min(left, 1 << 20))):  # one read would allocate all bytes
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
@@ -102,14 +102,14 @@ class Document:
     def child(self, element: etree._Element, tag: str) -> etree._Element | None:
         found = self.children(element, tag)
         if len(found) > 1:
-            what = f"{said(element)} has {len(found)} <{tag}> elements"
+            what = f"{describe_element(element)} has {len(found)} <{tag}> elements"
             raise self.error(line_of(found[1]), what, "keep one")
         return found[0] if found else None
 
     def required_child(self, element: etree._Element, tag: str, what_to_do: str) -> etree._Element:
         found = self.child(element, tag)
         if found is None:
-            raise self.error(line_of(element), f"{said(element)} has no <{tag}>", what_to_do)
+            raise self.error(line_of(element), f"{describe_element(element)} has no <{tag}>", what_to_do)
         return found
 
     def attribute(self, element: etree._Element, name: str) -> str:
@@ -117,7 +117,9 @@ class Document:
         value = element.get(name)
         if value is None or not value.strip():
             found = "has no" if value is None else "has an empty"
-            raise self.error(line_of(element), f"{said(element)} {found} {name}", f'write {name}="..."')
+            raise self.error(
+                line_of(element), f"{describe_element(element)} {found} {name}", f'write {name}="..."'
+            )
         return value
 
     def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
@@ -137,7 +139,7 @@ class Document:
         """The value of an attribute as three finite numbers separated by blanks."""
         words = self.attribute(element, name).split()
         if len(words) != 3:
-            what = f"{name} of {said(element)} has {len(words)} numbers, not 3"
+            what = f"{name} of {describe_element(element)} has {len(words)} numbers, not 3"
             raise self.error(line_of(element), what, f'write {name}="X Y Z"')
         x, y, z = (self._finite(element, name, word) for word in words)
         return x, y, z
@@ -145,7 +147,7 @@ class Document:
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
         value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
         if not math.isfinite(value):
-            what = f"{name} of {said(element)} is {quoted(text)}, not a finite number"
+            what = f"{name} of {describe_element(element)} is {quoted(text)}, not a finite number"
             what_to_do = "write a decimal number"
             if "${" in text:
                 what_to_do = f'write <robot xmlns:xacro="{XACRO}">, so that it is read as a xacro'
@@ -191,7 +193,7 @@ def line_of(element: etree._Element) -> int:
     return cast(int, element.sourceline)  # elements that come from a parser always have a line
 
 
-def said(element: etree._Element) -> str:
+def describe_element(element: etree._Element) -> str:
     """The name of an element in messages: its own name, or that of the link or joint that contains it."""
     tag = etree.QName(element).localname
     if (name := element.get("name")) is not None:

@@ -22,7 +22,7 @@ _SITE = 6  # mjtObj
 
 
 class Equalities(NamedTuple):
-    """The equality constraints of a file, by what becomes of them."""
+    """The equality constraints of a file, grouped by their treatment."""
 
     loops: tuple[Loop, ...]
     mimics: Mapping[str, Mimic]  # by the name of the joint that follows
@@ -76,7 +76,7 @@ def _of_sites(model: Any, k: int) -> bool:
 def _follower(model: Any, k: int) -> tuple[str, Mimic] | None:
     """The name of the joint that follows and its coupling, q1 - ref1 = c0 + c1 (q2 - ref2) with q of `qpos`.
 
-    Returns None if the constraint couples no two joints, or couples them nonlinearly.
+    Returns None if the constraint does not couple two joints, or couples them nonlinearly.
     """
     if model.eq_type[k] != _JOINT or model.eq_obj2id[k] < 0:
         return None

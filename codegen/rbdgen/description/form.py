@@ -16,7 +16,7 @@ _INSTEAD = {
     "sdf": ("an SDF file, a format of Gazebo", "give the URDF that describes the same robot"),
     "COLLADA": ("a COLLADA file, which is geometry", "give a URDF file"),
 }
-"""For the root elements of other formats: what the file is, and what to do."""
+"""The root elements of other formats, with the name of the format and the advice for the user."""
 
 _SRDF = {"group", "group_state", "end_effector", "virtual_joint", "passive_joint", "disable_collisions"}
 """The elements of an SRDF, whose root is <robot> as well."""

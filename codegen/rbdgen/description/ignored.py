@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rbdgen.description.document import Document, line_of, said
+from rbdgen.description.document import Document, describe_element, line_of
 from rbdgen.description.quoting import escaped, quoted
 from rbdgen.description.schema import Joint
 from rbdgen.description.transmissions import joint_driven, rotor_elements
@@ -173,7 +173,7 @@ def _transmissions(document: Document, joints: Sequence[Joint]) -> Iterator[str]
             for actuator in document.children(element, "actuator"):
                 read |= {*rotor_elements(actuator).values()}
         if values := _settings((inner for inner in element.iter("*") if inner not in read), _GEARS):
-            what = f"{said(element)} has {_listed(values)}"
+            what = f"{describe_element(element)} has {_listed(values)}"
             what_was_done = f"ignored: torques are those at the joint; pass {both('armature')} for rotors"
             yield document.warning(line_of(element), f"{what}; {what_was_done}")
 
@@ -232,13 +232,13 @@ def _unknown(document: Document, element: etree._Element, tag: str) -> Iterator[
     known = _URDF[tag]
     for name in map(str, element.attrib):
         if name not in known.attributes and not name.startswith(_XML):
-            what = f"{said(element)} has an attribute {escaped(name.rpartition('}')[2])}"
+            what = f"{describe_element(element)} has an attribute {escaped(name.rpartition('}')[2])}"
             yield document.warning(line_of(element), f"{what}; ignored: no attribute of URDF")
     namespace = etree.QName(document.root).namespace
     for child in element:
         name = etree.QName(child).localname
         if etree.QName(child).namespace != namespace or name not in known.children:
-            what = f"{said(element)} has <{escaped(name)}>"
+            what = f"{describe_element(element)} has <{escaped(name)}>"
             yield document.warning(line_of(child), f"{what}; ignored: no element of URDF")
         elif name in _URDF:
             yield from _unknown(document, child, name)

@@ -9,7 +9,7 @@ from rbdgen.description.schema import Joint, Order
 
 
 def ordered(joints: Sequence[Joint], order: Order) -> list[Joint]:
-    """The child joints of one link, given in the order of the file, in the order that is asked for."""
+    """Sorts the child joints of one link, which are given in the order of the file."""
     return sorted(joints, key=lambda joint: joint.name) if order == "name" else list(joints)
 
 

@@ -91,7 +91,7 @@ def _locked(description: Description, lock: Mapping[str, float]) -> Description:
 
 
 def _fixed(description: Description, joint: Joint, value: float) -> Joint:
-    """The joint, made a fixed one that holds the child where the joint holds it at position `value`."""
+    """A fixed joint that holds the child where this joint holds it at position `value`."""
     axis = Vector(*joint.axis)
     if joint.type in ("revolute", "continuous"):
         moved = Transform(_about(axis, value), Vector())

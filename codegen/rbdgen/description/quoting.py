@@ -10,7 +10,7 @@ def quoted(name: str, most: int = 80) -> str:
 
 
 def escaped(text: str, most: int = 80) -> str:
-    """As `quoted`, without the quotes: for the tag of an element, or a message of another program."""
+    """The text of `quoted` without the quotes, for the tag of an element, or a message of another program."""
     return quoted(text, most)[1:-1]
 
 

@@ -54,7 +54,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """How a joint follows another: q = multiplier q_joint + offset."""
+    """The law by which a joint follows another: q = multiplier q_joint + offset."""
 
     joint: str  # the name of the joint that it follows
     multiplier: float
@@ -96,7 +96,7 @@ class Link:
 Order = Literal["name", "file"]
 
 LoopKind = Literal["point", "frame"]
-"""What a closed loop keeps together: the origins of its two frames, or the whole frames."""
+"""The parts that a closed loop keeps together: the origins of its two frames, or the whole frames."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ MOST_PAIRS: Final = 700_000
 """The largest number of moving joints times the degrees of freedom of those that follow no other."""
 
 _FREEDOMS: Final = {"planar": 3, "spherical": 3, "floating": 6, "universal": 2, "fixed": 0}
-"""Those of other joints are 1."""
+"""Joints of other types have 1."""
 
 
 def check_links(description: Description, bounds: float = 1.0) -> None:

@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 LONGEST_TOLD = 40
-"""Characters of an XML text in a message."""
+"""The number of characters of an XML text that a message quotes."""
 
 
 def is_xml(source: str) -> bool:
@@ -43,11 +43,11 @@ def bundled_robots() -> dict[str, Path]:
 
 
 def find(source: str | os.PathLike[str]) -> str:
-    """The path of a robot file, given its path or the name of a bundled robot.
+    """Returns the path of a robot file, given either the path itself or the name of a bundled robot.
 
     A file with this name takes precedence over a bundled robot; a folder with this name does not.
 
-    Raises DescriptionError for a name that is neither a file or folder nor a bundled robot.
+    Raises DescriptionError if no file, folder or bundled robot has this name.
     """
     path = os.fspath(source)
     if is_xml(path):
@@ -81,8 +81,8 @@ def read_description(
         source: the path of a URDF, xacro or MJCF file, the name of a bundled robot, a
             `RobotBuilder`, or a Pinocchio model.
         xacro_args: the arguments of a xacro by name.
-        ignore: the features of an MJCF file that are left out, see `outside.IGNORABLE`.
-        bounds: a factor on all bounds of sizes and of work, such as the 20 MB of a file.
+        ignore: the unsupported features of an MJCF file to leave out, some of `outside.IGNORABLE`.
+        bounds: a factor that multiplies every bound on size and work, such as 20 MB for a file.
 
     Raises:
         DescriptionError: the robot cannot be read. The message is `FILE:LINE: what is wrong; what to do`; for

@@ -1,4 +1,4 @@
-"""Reads the inertia of motors' rotors from a URDF's transmissions, in the elements that Drake adds to URDF.
+"""Reads the rotor inertia of motors from the transmissions of a URDF, where Drake's extensions state it.
 
 <transmission>
   <joint name="elbow"/>
@@ -21,7 +21,7 @@ from rbdgen.description.schema import Joint
 
 
 def with_rotors(document: Document, joints: Sequence[Joint]) -> tuple[Joint, ...]:
-    """The joints with the inertia of their motors' rotors, reflected to the joint, as their armature."""
+    """The joints, each with the reflected inertia of the rotors that drive it as its armature."""
     felt: dict[str, float] = {}
     for transmission in document.children(document.root, "transmission"):
         name = joint_driven(document, transmission, joints)
@@ -32,14 +32,14 @@ def with_rotors(document: Document, joints: Sequence[Joint]) -> tuple[Joint, ...
 
 
 def joint_driven(document: Document, transmission: etree._Element, joints: Sequence[Joint]) -> str | None:
-    """The joint that a transmission drives; None unless it names exactly one joint, which moves."""
+    """The joint that a transmission drives; None unless it names exactly one joint, and this joint moves."""
     names = [element.get("name") for element in document.children(transmission, "joint")]
     moving = [joint.name for joint in joints if joint.type != "fixed" and [joint.name] == names]
     return moving[0] if moving else None
 
 
 def rotor_elements(actuator: etree._Element) -> dict[str, etree._Element]:
-    """The elements of Drake's that describe the rotor of an actuator, by name; empty if it has no rotor."""
+    """The elements with Drake's prefix that describe an actuator's rotor, by name; empty without a rotor."""
     found = {
         etree.QName(child).localname: child for child in actuator.iterchildren("*") if child.prefix == "drake"
     }

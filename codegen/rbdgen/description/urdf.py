@@ -2,9 +2,9 @@
 
 The defaults of missing elements are those of urdfdom, the parser that Pinocchio uses: the identity for
 <origin>, 1 0 0 for <axis>, no damping and no friction for <dynamics>, no mass for <inertial>. This reader is
-stricter than urdfdom in that it refuses what urdfdom would guess: repeated elements, numbers with trailing
-characters, NaN. It is more lenient in that it accepts a moving joint without <limit>, as limits do not enter
-the dynamics.
+stricter than urdfdom in that it refuses files in which urdfdom would guess: repeated elements, numbers with
+trailing characters, NaN. It is more lenient in that it accepts a moving joint without <limit>, because
+limits do not enter the dynamics.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from rbdgen.description.transmissions import with_rotors
 from rbdgen.description.tree import find_root
 
 UNIT_TOLERANCE = 1e-6
-"""How far the length of an axis may differ from 1 without a warning; an axis printed with six digits
-passes."""
+"""The largest error of the length of an axis without a warning; an axis with six digits passes."""
 
 _TYPES: tuple[JointType, ...] = ("revolute", "continuous", "prismatic", "fixed", "planar", "floating")
 
@@ -59,7 +58,7 @@ def read_urdf(path: str | os.PathLike[str]) -> Description:
 
 
 def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
-    """As `read_urdf`, from the contents of the file; `path` only appears in messages and in the result."""
+    """Reads a URDF from the contents of its file; `path` only appears in messages and in the result."""
     raw = data.encode(errors="surrogatepass") if isinstance(data, str) else data
     document = parse(raw, path)
     require_urdf(document)
@@ -67,7 +66,7 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
 
 
 def describe(document: Document, raw: bytes) -> Description:
-    """As `parse_urdf`, from a document that is known to be a URDF, and the bytes that it was parsed from."""
+    """Reads a document that is known to be a URDF, and the bytes that it was parsed from."""
 
     name = document.attribute(document.root, "name")
     link_elements = document.children(document.root, "link")

@@ -1,1 +1,1 @@
-"""From graphs to files: C statements, prototypes, self-tests, manifest, README and a Python package."""
+"""Files from graphs: C statements, prototypes, self-tests, manifest, README and a Python package."""

@@ -1,4 +1,4 @@
-"""The backends of a folder: what prints its files, and what `--emit` adds to it."""
+"""The backends, which print the files of a folder, and those among them that `--emit` requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Backend:
-    """What prints some files of a folder. Its code is the folder `emit/NAME`, imported when it is needed.
+    """A backend, which prints some files of a folder. Its code is the folder `emit/NAME`, imported when it is
+    needed.
 
     `emit/NAME/files.py` has `files`. If it must be asked for, `emit/NAME/request.py` has `refused` and
     `extended`.
@@ -26,16 +27,16 @@ class Backend:
     asked: bool = False
     """Whether it prints only if `--emit` names it."""
     adds: str = ""
-    """What `--emit NAME` adds, in words, for the help of the command line."""
+    """The files that `--emit NAME` adds, in words, for the help of the command line."""
     library: str = ""
     """The library that its C files and the functions that they call are compiled into; `{robot}` stands for
     the name of the robot. Empty for none.
     """
     loaded_by: str = ""
-    """Who opens the library, in words, for the build files."""
+    """The program that opens the library, in words, for the build files."""
 
     def files(self, folder: Folder) -> Mapping[str, str]:
-        """Its files, by path in the folder; none if the folder needs none."""
+        """The files of the backend, by path in the folder; none if the folder needs none."""
         return cast("Mapping[str, str]", self._part("files").files(folder))
 
     def refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
@@ -94,7 +95,7 @@ ON_REQUEST: Final = {backend.name: backend for backend in BACKENDS if backend.as
 
 
 def asked_for(emit: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The names in `--emit`, each with what follows its colon, empty if there is no colon."""
+    """Yield the names in `--emit`, each with the text after its colon (empty if there is no colon)."""
     for one in emit:
         name, _, detail = one.partition(":")
         yield name, detail

@@ -1,4 +1,4 @@
-"""What the templates receive of a robot and its functions: finished texts, with nothing left to compute."""
+"""The contexts of the templates for a robot and its functions: finished texts, with nothing to compute."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbdgen.emit.package import (
 from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import LAYOUTS, SizedArgument, SizedSignature
+from rbdgen.signature import SizedArgument, SizedSignature
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class CArgument:
 
     name: str
     parameter: str
-    """Its declaration with the restrict macro."""
+    """The declaration of the argument with the restrict macro."""
     plain: str
-    """Its declaration without the restrict macro."""
+    """The declaration of the argument without the restrict macro."""
     size: int
     shape: str
     """Its shape as NumPy takes it."""
@@ -104,7 +104,9 @@ class CRow(Generic[Facts]):
 
 @dataclass(frozen=True)
 class CRobot:
-    """What all C files of a robot share. Texts from the robot's description are escaped for comments."""
+    """The context that all C files of a robot share. Texts from the robot's description are escaped for
+    comments.
+    """
 
     name: str
     macro: str
@@ -120,23 +122,23 @@ class CRobot:
     target: str
     joints: tuple[CRow[JointFacts], ...]
     resistance: tuple[str, ...]
-    """For each joint that has some, one line that lists its damping, friction, stiffness and armature."""
+    """Lists damping, friction, stiffness and armature, in one line for each joint that has some."""
     parameters: tuple[CRow[ParameterFacts], ...]
     """The numbers of the robot that stay inputs."""
     defaults: tuple[str, ...]
-    """Their values, as C literals."""
+    """The default values of these parameters, as C literals."""
     frames: tuple[CRow[FrameFacts], ...]
     contacts: tuple[CRow[ContactFacts], ...]
     contact_rows: int
 
     @property
     def of(self) -> str:
-        """What the functions belong to: the robot, or the title alone if there is no body."""
+        """The owner of the functions: the robot, or the title alone if there is no body."""
         return f"the robot '{self.title}'" if self.nbodies else self.title
 
     @property
     def subject(self) -> str:
-        """What the functions compute."""
+        """The quantities that the functions compute."""
         return f"rigid-body dynamics of {self.of}, {self.base} base" if self.nbodies else self.title
 
 
@@ -168,7 +170,7 @@ def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:
 
 
 def _rows(facts: Sequence[Facts], comment: Callable[[Facts], str]) -> tuple[CRow[Facts], ...]:
-    """The rows with macros of which no two are equal."""
+    """The rows of facts, each with a macro that no other row has."""
     macros = unique_identifiers(row.name for row in facts)
     return tuple(
         CRow(macro.upper(), comment_text(comment(row)), row) for macro, row in zip(macros, facts, strict=True)
@@ -176,15 +178,15 @@ def _rows(facts: Sequence[Facts], comment: Callable[[Facts], str]) -> tuple[CRow
 
 
 def contact_text(contact: ContactFacts) -> str:
-    """What a contact constrains and on which links: "point of foot", "frame, loop of hand and handle"."""
+    """The constraint and the links of a contact: "point of foot", "frame, loop of hand and handle"."""
     links = " and ".join(end.name for end in contact.ends)
     return f"{contact.kind}{', loop' if len(contact.ends) > 1 else ''} of {links}"
 
 
 def _joint_text(joint: JointFacts, manifold: Manifold) -> str:
     """The joint's name, followed by the meaning of its elements if it has several."""
-    (kind,) = (row.kind for row in manifold.joints if row.idx_q == joint.idx_q)
-    return f"{joint.name}; {LAYOUTS[kind]}" if kind in LAYOUTS else joint.name
+    (layout,) = (row.space.layout for row in manifold.joints if row.idx_q == joint.idx_q)
+    return f"{joint.name}; {layout}" if layout else joint.name
 
 
 def _resistance(row: ResistanceFacts) -> str:
@@ -205,7 +207,7 @@ def function_context(
 ) -> CFunction:
     """Names, prototype and documentation of a function.
 
-    With `counted`, every loop must have a number of runs that is known, so the function gets no rollout.
+    If `counted` is set, every loop must have a known number of runs, so the function gets no rollout.
     """
     restrict = f"{restrict_macro(facts.name)} "
     return CFunction(

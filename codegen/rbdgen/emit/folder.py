@@ -23,9 +23,9 @@ class FolderFunction:
 
     source: FunctionSource
     shown: CFunction
-    """Its names and its prototype."""
+    """The names and the prototype of the function."""
     tested: CGolden
-    """How the self-tests call it."""
+    """The call of the function in the self-tests."""
     float_error: float | None
     """The error that computing in float causes; None except on small machines."""
 
@@ -37,7 +37,7 @@ class FolderFunction:
 
 @dataclass(frozen=True)
 class Beside:
-    """What a backend that was asked for adds to the folder."""
+    """The additions of a requested backend to the folder."""
 
     name: str
     library: str
@@ -57,7 +57,7 @@ class Folder:
     batches: tuple[FolderFunction, ...]
     """The functions that have a batch function."""
     beside: tuple[Beside, ...] = ()
-    """What backends that were asked for add; empty while these print."""
+    """The additions of the requested backends; empty while these print."""
 
     @property
     def name(self) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.package import MANIFEST, BodyFacts, FunctionSource, RobotFacts
+from rbdgen.emit.spaces import manifold_rows
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument, ranges_text
@@ -33,7 +34,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         "nv": facts.nv,
         "nbodies": facts.nbodies,
         "gravity": list(facts.gravity),
-        "manifold": [asdict(joint) for joint in facts.manifold.joints],
+        **manifold_rows(facts.manifold),
         "joints": [asdict(joint) for joint in facts.joints],
         **({"mimic": [asdict(follower) for follower in facts.followers]} if facts.followers else {}),
         "bodies": [_body(body) for body in facts.bodies],
@@ -123,18 +124,19 @@ def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:
 
 
 def loop_counts(program: Program) -> list[int]:
-    """How often each loop of the C runs its body. A body that runs once is no loop."""
+    """The number of runs of each loop of the C. A body that runs once is no loop."""
     return [loop.count for loop in program.loops if loop.count > 1]
+
+
+_ALWAYS_COUNTED: Final = frozenset({"add", "sub", "mul", "div", "neg", "sq", "sqrt", "sin", "cos"})
 
 
 def operation_counts(cost: Cost) -> dict[str, int]:
     """Operations by kind, and their total.
 
-    Signs (of friction) and joins and turns (of lanes) appear only if there are any.
+    Signs (of friction), joins and turns (of lanes) and further functions appear only if there are any.
     """
-    counts = {
-        kind: count for kind, count in asdict(cost).items() if count or kind not in ("sign", "join", "turn")
-    }
+    counts = {kind: count for kind, count in cost.counts.items() if count or kind in _ALWAYS_COUNTED}
     return {**counts, "total": cost.total}
 
 

@@ -1,4 +1,4 @@
-"""Text from a robot description on its way into files: a checked identifier or an escaped comment."""
+"""Conversion of texts from a robot description into checked identifiers and escaped comments."""
 
 from __future__ import annotations
 

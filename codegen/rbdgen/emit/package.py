@@ -74,11 +74,11 @@ class BodyFacts:
     translation: tuple[float, ...]
     """The origin of the joint's frame in the parent's frame, in m."""
     mass: float
-    """In kg."""
+    """The mass, in kg."""
     first_moment: tuple[float, ...]
-    """About the origin of the joint's frame, in kg m."""
+    """The first moment of mass about the origin of the joint's frame, in kg m."""
     rotational_inertia: tuple[tuple[float, ...], ...]
-    """About the origin of the joint's frame, in kg m^2."""
+    """The rotational inertia about the origin of the joint's frame, in kg m^2."""
     pitch: float | None = None
     """The pitch of a screw joint, in m/rad."""
     hidden: bool = False
@@ -171,7 +171,7 @@ class LinkFacts:
 
 @dataclass(frozen=True)
 class RobotFacts:
-    """All that the emitted files say of a robot."""
+    """The facts of a robot that the emitted files state."""
 
     name: str
     """The checked identifier that is the prefix of every C name and the name of the Python package."""
@@ -186,7 +186,7 @@ class RobotFacts:
     urdf_sha256: str
     version: str
     manifold: Manifold
-    """What the elements of q and v are, including those of the base."""
+    """The meanings of the elements of q and v, including those of the base."""
     followers: tuple[FollowerFacts, ...] = ()
     """The mimic joints."""
     bodies: tuple[BodyFacts, ...] = ()
@@ -255,8 +255,8 @@ class FunctionSource:
     `program`.
     """
     dependence: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
-    """For a product with derivatives: which elements of an output depend on which elements of a direction, by
-    output and direction (see `graph.programs.dependence`).
+    """For a product with derivatives: the elements of each output that depend on each element of a direction,
+    by output and direction (see `graph.programs.dependence`).
     """
 
     def __post_init__(self) -> None:
@@ -285,7 +285,7 @@ class FunctionSource:
 
 @dataclass(frozen=True)
 class EmitOptions:
-    """How the C looks."""
+    """The style of the C."""
 
     real: Real = "double"
     trig: Trig = "libm"
@@ -293,13 +293,13 @@ class EmitOptions:
     extensions: bool = True
     """Whether compiler extensions, and libm beyond sine and cosine, are allowed (target host)."""
     nesting: int = 1
-    """How many levels of operations used once may stand inside one statement; see `emit.c.printer`."""
+    """The largest number of levels, in one statement, of operations used once; see `emit.c.printer`."""
     prefix: str = ""
     """The prefix of the target's tools, for the build files of the folder."""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
     """The flags of the target's compiler, for the build files of the folder."""
     emit: tuple[str, ...] = ()
-    """As in `Options`."""
+    """The option `emit` of `Options`."""
     package: bool = True
     """Whether the folder is a Python package too."""
 

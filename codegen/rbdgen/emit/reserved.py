@@ -72,7 +72,9 @@ _GLOBAL: Final = frozenset(
     vscanf vsnprintf vsprintf vsscanf wcstombs wctomb write y0 y0f y0l y1 y1f y1l yn ynf ynl
     """.split()  # noqa: SIM905
 )
-"""Names that the C library may declare if <array> is included; a C++ namespace of that name would clash."""
+"""Names that the C library may declare if the C++ header <array> is included. A C++ namespace of that name
+would clash with them.
+"""
 
 
 _MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})

@@ -1,4 +1,4 @@
-"""Templates: they turn frozen contexts into the texts of files."""
+"""Templates, which turn frozen contexts into the texts of files."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def folder_of(given: object) -> Path:
 
 
 def check_path(folder: Path) -> None:
-    """Raises OptionError if no file system can have a folder of that name."""
+    """Raise `OptionError` if no file system can have a folder of that name."""
     try:
         sound = b"\0" not in os.fsencode(folder)
     except UnicodeEncodeError:
@@ -183,8 +183,8 @@ def _put_one_right(path: Path, name: str, kind: str, token: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Delete rbdgen's own files, of which the manifest that lists them is the last, and the folders that
-    become empty.
+    """Delete rbdgen's own files, and then the empty folders. The manifest, which lists the files, is deleted
+    last.
     """
     listed = _listed(folder / MANIFEST) or frozenset()
     files, folders = _contents(folder)

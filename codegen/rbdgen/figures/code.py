@@ -48,12 +48,12 @@ class FunctionFigures:
     backward_branches: int
     exported: bool
     loops: tuple[CompiledLoop, ...] = ()
-    """Its loops, in their order."""
+    """The loops of the function, in their order."""
     plain_jumps: bool = True
     """Whether unconditional forward jumps skip only code that neither branches nor calls."""
 
     def counted(self, loops: int) -> bool:
-        """Whether all branches close loops, of which there are so many, one after the other."""
+        """Whether all branches close loops, and there are `loops` loops, one after the other."""
         apart = all(a.last < b.first for a, b in pairwise(self.loops))
         closing = self.conditional_branches == self.backward_branches == len(self.loops) == loops
         return closing and apart and self.plain_jumps
@@ -97,7 +97,7 @@ class Figures:
     def stack(self, name: str) -> int:
         """The worst-case stack of a call in bytes, including the functions in these objects that it calls.
 
-        `BuildError` if it has no bound: for recursion, or if the size of a frame is known only at run time.
+        Raises BuildError if it has no bound: for recursion, or if a frame has a size known only at run time.
         """
         return self._stack(name, ())
 

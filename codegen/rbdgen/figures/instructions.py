@@ -29,7 +29,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Architecture:
-    """How an instruction set writes branches: patterns for `mnemonic operands`."""
+    """The branches of an instruction set: patterns for `mnemonic operands`."""
 
     formats: re.Pattern[str]
     padding: re.Pattern[str]
@@ -96,7 +96,7 @@ def architecture_of(text: str) -> Architecture:
 
 @dataclass(frozen=True)
 class Flow:
-    """Where an instruction may lead."""
+    """The addresses to which an instruction may lead."""
 
     callee: str | None = None
     """The function that is called, or jumped to at the end."""

@@ -1,4 +1,4 @@
-"""A polynomial as people write it: waves as products where that is shorter, and terms collected.
+"""Writes a polynomial as people do: waves become products if that is shorter, and terms are collected.
 
 A wave is the sine or cosine of a sum of angles. There are two steps, and neither needs a choice by the user.
 First, if two terms differ only in one group of angles and have equal coefficients, they become one, as in 1 +
@@ -79,7 +79,7 @@ def collected(x: Polynomial, symbols: Sequence[Symbol], *, quadratic: bool = Fal
 
 
 def _products(x: Polynomial) -> list[tuple[Fraction, Powers, _Turns]]:
-    """The terms, where sums of waves of a group are replaced by a product if they are one."""
+    """The terms, in which a sum of waves of one group is replaced by a product that it equals, if any."""
     groups = sorted({wave.group for _, waves in x.terms for wave in waves})
     terms: dict[tuple[Powers, tuple[tuple[int, _Turns], ...]], Fraction] = {
         (powers, tuple((wave.group, (Turn(wave.sine, wave.angle),)) for wave in waves)): c
@@ -225,7 +225,7 @@ def _shortest(terms: Sequence[_Term]) -> _Written:
 
 
 def _sum(terms: Sequence[_Term], keys: _Keys) -> _Written:
-    """Products whose sum the terms are: one per term, or one per group of terms with the same key."""
+    """The sum of the terms as products: one per term, or one per group of terms with the same key."""
     best = _added([_product([term], keys) for term in terms])
     for kind, key in keys.items():
         groups: dict[Any, list[_Term]] = {}
@@ -271,7 +271,7 @@ def _product(terms: Sequence[_Term], keys: _Keys) -> _Written:
 
 
 def _brackets(terms: Sequence[_Term], keys: _Keys) -> tuple[Fraction, list[tuple[Sequence[_Term], _Written]]]:
-    """A number, and one sum, or two sums whose product it is: one of a single kind, and one of all else."""
+    """The terms as a number times one sum, or two sums, of which the second has factors of a single kind."""
     whole = _sum(terms, keys)
     for kind in ("rates", "turns"):
         parts = _split(terms, kind)
@@ -290,8 +290,8 @@ def _brackets(terms: Sequence[_Term], keys: _Keys) -> tuple[Fraction, list[tuple
 
 
 def _split(terms: Sequence[_Term], kind: str) -> tuple[list[_Term], list[_Term]] | None:
-    """Two sums whose product the terms are, one without this kind and one with it alone; None if there are
-    none.
+    """Factors the terms into two sums: one without this kind, and one with it alone. Returns None if this is
+    impossible.
     """
     rows: dict[Any, dict[_Term, Fraction]] = {}
     for term in terms:

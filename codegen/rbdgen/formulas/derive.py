@@ -103,7 +103,7 @@ def _check(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_ter
         if functions.count(one) > 1:
             raise OptionError(f"function {told(one)} is asked for twice; keep one")
     if not isinstance(most_terms, int) or most_terms < 1:
-        raise OptionError(f"a budget of {told(most_terms)} terms makes no sense; give 1 or more")
+        raise OptionError(f"a budget of {told(most_terms)} terms is not a positive number; give 1 or more")
     if robot.model.loops:
         raise OptionError(
             f"{name} has closed loops, whose forces these equations do not include; remove the options or "
@@ -115,7 +115,7 @@ def _check(robot: Robot, functions: Sequence[str], sets: Sequence[str], most_ter
                 f"joint {quoted(joint.name)} has Coulomb friction, which is not a polynomial in v; leave "
                 f"{option('friction')} out and add it to tau"
             )
-        if "coriolis" in functions and joint.type.kind not in ("angle", "slide", "screw"):
+        if "coriolis" in functions and not joint.type.flat:
             rest = ",".join(x for x in functions if x != "coriolis") or "nle"
             raise OptionError(
                 f"joint {quoted(joint.name)} is {joint.type.name}: its v is not dq/dt, so Christoffel "
@@ -223,7 +223,8 @@ def parallel_groups(model: Model, first_q: int) -> dict[int, int]:
 def _angle_of(joint: Joint) -> int | None:
     """The index in q of the joint's angle."""
     at = joint.idx_q if joint.follows is None else joint.follows.idx_q
-    return {"angle": at, "screw": at, "planar": at + 2}.get(joint.type.kind)
+    angles = joint.type.space.of_kind("angle", "full_turn")
+    return at + angles[0] if angles else None
 
 
 def _parallel_above(model: Model, i: int) -> int | None:
@@ -233,7 +234,7 @@ def _parallel_above(model: Model, i: int) -> int | None:
     while body.parent != WORLD:
         axis = body.placement.rotation.apply(axis)
         body = model.bodies[body.parent]
-        if body.joint.type.kind == "slide":
+        if body.joint.type.elements == ("length",):
             continue
         angle = _angle_of(body.joint)
         across = axis.cross(_axis_of(body.joint))
@@ -242,4 +243,4 @@ def _parallel_above(model: Model, i: int) -> int | None:
 
 
 def _axis_of(joint: Joint) -> Vector:
-    return Vector(0, 0, 1) if joint.type.kind == "planar" else joint.axis
+    return joint.axis if joint.type.one_axis else Vector(0, 0, 1)

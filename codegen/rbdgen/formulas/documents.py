@@ -11,7 +11,6 @@ from rbdgen.formulas.collect import Sum
 from rbdgen.formulas.derive import EQUATION, QUANTITIES, Derived, Quantity
 from rbdgen.formulas.notation import DIGITS, Latex, MathML, Notation, Text, is_rounded
 from rbdgen.formulas.symbols import Symbol
-from rbdgen.signature import LAYOUTS
 
 Collected = Mapping[str, Sequence[Sum]]
 
@@ -74,14 +73,14 @@ def coordinates(derived: Derived) -> Iterator[str]:
         if joint.follows is not None:
             at, multiple = joint.follows.idx_q, f"{joint.follows.multiplier:g}"
             yield f"{name} follows: {multiple} q{at + 1}"
-        elif layout := LAYOUTS.get(joint.type.kind):
+        elif layout := joint.type.layout:
             q, v = (
                 _range(x, first, n)
                 for x, first, n in (("q", joint.idx_q, joint.nq), ("v", joint.idx_v, joint.nv))
             )
             yield f"{q} and {v}: {name} ({layout})"
         else:
-            unit = "m" if joint.type.kind == "slide" else "rad"
+            unit = "m" if joint.type.elements == ("length",) else "rad"
             yield f"q{joint.idx_q + 1}: {name} ({unit})"
 
 
@@ -90,7 +89,7 @@ def _range(letter: str, first: int, count: int) -> str:
 
 
 def notes(derived: Derived, elements: Collected) -> Iterator[str]:
-    """Remarks that a reader needs."""
+    """Remarks on v and a, the resistance of joints, zeros that are not written, and rounding."""
     moving = [joint for joint in (body.joint for body in derived.robot.model.bodies) if joint.follows is None]
     if any(joint.nq > 1 for joint in moving):
         yield "v is dq/dt but for joints whose v is said; a is dv/dt"
@@ -117,7 +116,7 @@ def title(derived: Derived) -> str:
 
 
 def is_whole(elements: Collected) -> bool:
-    """Whether all parts of M a + C v + g = tau are there."""
+    """Whether `elements` has all terms of M a + C v + g = tau."""
     return all(name in elements for name in EQUATION)
 
 

@@ -98,7 +98,7 @@ def equations_of(
     if isinstance(asked, str):
         asked = asked.split(",")
     if not isinstance(asked, Iterable):
-        raise OptionError(f"functions {told(asked)} make no sense; give some of: {', '.join(QUANTITIES)}")
+        raise OptionError(f"functions {told(asked)} are not a list; give some of: {', '.join(QUANTITIES)}")
     return Equations(derive(robot, tuple(asked), sets_of(symbols), budget_terms))
 
 

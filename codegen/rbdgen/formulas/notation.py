@@ -12,10 +12,10 @@ from rbdgen.formulas.ring import Angle
 from rbdgen.formulas.symbols import Symbol
 
 FRACTIONS: Final = (2, 3, 4, 6, 8, 9, 12, 16)
-"""Denominators of the fractions that are written as fractions."""
+"""The denominators with which a number is written as a fraction rather than a decimal."""
 
 DIGITS: Final = 6
-"""The digits of all other numbers."""
+"""The number of significant digits of decimals."""
 
 
 class Notation(ABC):
@@ -84,7 +84,7 @@ class Notation(ABC):
 
 
 def decimal(size: Fraction) -> str:
-    """A number, rounded."""
+    """The number as a decimal, rounded to `DIGITS` digits."""
     return f"{float(size):.{DIGITS}g}"
 
 

@@ -49,8 +49,8 @@ class TooManyTermsError(OptionError):
 
 
 class Ring:
-    """What polynomials share: the number of terms that may be computed, and the groups of their angles by
-    symbol.
+    """The data that polynomials share: the number of terms that may be computed, and the groups of their
+    angles by symbol.
     """
 
     def __init__(self, most: int) -> None:

@@ -25,7 +25,7 @@ def sets_of(given: object) -> tuple[str, ...]:
     """The names in a sequence or in a text with commas, or "all" or "none"; OptionError for unknown names."""
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, Iterable):
-        raise OptionError(f"symbols {told(given)} make no sense; give some of: {', '.join(SETS)}")
+        raise OptionError(f"symbols {told(given)} are not a list; give some of: {', '.join(SETS)}")
     asked = tuple(name.strip() if isinstance(name, str) else name for name in names)
     if asked in (("all",), ("none",)):
         return SETS if asked == ("all",) else ()

@@ -37,7 +37,7 @@ class Bridge:
             function: the function.
             vjp: the key of its product with J^T, 0 if C++ does not differentiate it.
             jvp: the key of its product with J, likewise.
-            by: the numbers of the inputs by which these are derivatives.
+            by: the numbers of the inputs with respect to which these are derivatives.
         """
         digest = hashlib.sha256(json.dumps([function.identity, vjp, jvp, *by]).encode()).digest()
         key = int.from_bytes(digest[:8], "big") >> 1

@@ -21,7 +21,7 @@ class Differentiable:
     """A function y = f(x...) and the products with its Jacobians J, which are built on first use.
 
     `vjp(x..., y_bar...)` returns x_bar = J^T y_bar, and `jvp(x..., x_dot...)` returns y_dot = J x_dot. Both
-    are by the elements of x, so a gradient by q has nq numbers, even if nv is smaller.
+    are with respect to the elements of x, so a gradient for q has nq numbers, even if nv is smaller.
     """
 
     value: Function
@@ -61,19 +61,19 @@ class Differentiable:
 
     @cached_property
     def by(self) -> tuple[int, ...]:
-        """The numbers of the inputs by which derivatives exist."""
+        """The numbers of the inputs with respect to which derivatives exist."""
         held = ("nonnegative",) if self.name == UPDATE else ("nonnegative", "parameters")
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
-        """The error to raise if a derivative by input k is asked for, which does not exist."""
+        """The error to raise if a derivative with respect to input k is asked for, which does not exist."""
         return ArrayTypeError(
             f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
             "derivatives by parameters go through the table that update returns"
         )
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
-        """The derivatives of these modes, from the library if it has them by the elements of q, or built."""
+        """The derivatives of these modes, built if the library lacks those for the elements of q."""
         if any(x.kind in ("sines", "cosines") for x in self.inputs):
             raise LoadError(
                 f"{self.name}: there are no derivatives by sines and cosines; leave trig='input' out"
@@ -100,15 +100,13 @@ class Differentiable:
 
 
 def _by_elements(library: Library) -> bool:
-    """Whether the library's derivatives by q are by its elements, as requested, or because q's tangent space
-    is the same."""
-    joints = library.manifold.joints
-    plain = all(joint.kind in ("angle", "slide", "screw") for joint in joints)
-    return plain or bool(library.manifest["options"].get("coordinates"))
+    """Whether the library's derivatives are with respect to the elements of q: on request, or because q's
+    tangent space is the same."""
+    return library.manifold.flat or bool(library.manifest["options"].get("coordinates"))
 
 
 def _is_by_table(function: Function) -> bool:
-    """Whether a product with derivatives includes those by the parameter table."""
+    """Whether a product with derivatives includes those with respect to the parameter table."""
     arrays = (*function.signature.inputs, *function.signature.outputs)
     return any(x.name in ("table" + BAR, "table" + DOT) for x in arrays)
 

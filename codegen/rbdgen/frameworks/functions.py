@@ -17,7 +17,7 @@ from rbdgen.toolchain.watch import Watch
 
 @dataclass(frozen=True)
 class More:
-    """Makes other functions of a library's robot by name, with derivatives by the elements of q."""
+    """Makes other functions of a library's robot by name, with derivatives with respect to q's elements."""
 
     library: Callable[[Sequence[str]], Library]  # builds a library of them
     sources: Callable[[Sequence[str]], Sources]  # writes their sources, for callers other than Python

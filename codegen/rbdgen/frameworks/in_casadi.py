@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rbdgen.emit.casadi.entries import Callee, Place
-from rbdgen.emit.casadi.matrices import is_flat
 from rbdgen.emit.casadi.source import casadi_name, casadi_source
 from rbdgen.emit.casadi.subjects import Needed, is_by_elements, needed, subject_of
 from rbdgen.emit.names import comment_text
@@ -58,7 +57,7 @@ def function_of(library: Library, more: More | None, name: str, knots: int = 1, 
 
 
 def _of_logarithms(library: Library, update: Any) -> Any:
-    """`update` of p with log-Cholesky parameters, which CasADi itself makes linear and differentiates."""
+    """Wraps `update` so that CasADi converts log-Cholesky parameters in p to linear ones."""
     import casadi  # noqa: PLC0415
 
     p = casadi.MX.sym("p", *update.size_in(0))
@@ -92,7 +91,7 @@ class _Folder:
 
     @cached_property
     def manifold(self) -> Manifold:
-        return Manifold.of(self.manifest["manifold"])
+        return Manifold.of(self.manifest)
 
     def callee(self, name: str) -> Callee | None:
         """The function with this name; None if the folder has none."""
@@ -107,7 +106,7 @@ class _Folder:
         return Callee(signature_of(name, facts), batch, dependence)
 
     def product(self, name: str, of: Callee) -> Callee | None:
-        """The product `name` with derivatives of a function; None if there is none by the elements of q."""
+        """The product `name` with derivatives of a function for q's elements; None if there is none."""
         found = self.callee(name)
         return found if found is not None and is_by_elements(found, of.signature) else None
 
@@ -127,9 +126,9 @@ class _Folder:
         return found
 
     def is_of_tangents(self, name: str) -> bool:
-        """Whether a function is a product with derivatives in the tangent space of q, and that differs from
-        q's."""
-        by_elements = is_flat(self.manifold) or self.manifest["options"].get("coordinates")
+        """Whether a function is a product with derivatives in the tangent space of q that differ from those
+        with respect to the elements of q."""
+        by_elements = self.manifold.flat or self.manifest["options"].get("coordinates")
         return mode_of(name) is not None and not by_elements
 
     def lacks(self, name: str, wanted: Needed) -> bool:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.emit.casadi.matrices import quaternions_of
 from rbdgen.errors import ArrayTypeError, BuildError
 from rbdgen.frameworks.bridge import Bridge, compiled, existing
 from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
@@ -148,7 +147,7 @@ def _plain_jvp(primals: Arrays, tangents: Arrays, *, of: Differentiable) -> tupl
 
 
 def _moving(of: Differentiable, tangents: Arrays) -> tuple[bool, list[Any]]:
-    """Whether any input has a tangent, and the tangents of the inputs by which derivatives exist.
+    """Whether any input has a tangent, and the tangents of the inputs that have derivatives.
 
     Raises ArrayTypeError if another input has a tangent.
     """
@@ -230,7 +229,7 @@ def _bent(*arrays: Any, of: Differentiable, transposed: bool) -> list[Any]:
     for k, x in enumerate(of.by):
         if of.inputs[x].kind == "configuration":
             gradient = _product(of, of.vjp, arrays[: count + bars])[k]
-            for at in quaternions_of(of.library.manifold):
+            for at in of.library.manifold.quaternions:
                 own = slice(at, at + 4)
                 along = jnp.sum(arrays[x][..., own] * dots[k][..., own], -1, keepdims=True)
                 found[k] = found[k].at[..., own].add(-along * gradient[..., own])

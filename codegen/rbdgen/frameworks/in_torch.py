@@ -90,7 +90,7 @@ def _stacked(tensors: Tensors) -> Any:
 
 
 def _fitting(function: Function, argument: SizedArgument, given: Any) -> Any:
-    """A tensor, once it is found fit."""
+    """The argument as a tensor. Raises an error if C cannot read it."""
     tensor = given if isinstance(given, torch.Tensor) else _tensor(function, argument, given)
     own = tensor.dim() - len(argument.shape)
     fits = own >= 0 and tuple(tensor.shape[own:]) == argument.shape
@@ -104,13 +104,13 @@ def _dense(tensor: Any) -> bool:
 
 
 def _moving(tensor: Any) -> bool:
-    """Whether a derivative by this tensor is asked for, in reverse or forward mode."""
+    """Whether a derivative with respect to this tensor is asked for, in reverse or forward mode."""
     reverse = torch.is_grad_enabled() and tensor.requires_grad
     return reverse or torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None
 
 
 def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | None]:
-    """The key of the function, and None if C++ differentiates it, otherwise the error that says why not."""
+    """The key of the function, and the error why C++ does not differentiate it; None if it does."""
     made = bridge()
     try:
         vjp, jvp = map(made.key, differentiable.both)

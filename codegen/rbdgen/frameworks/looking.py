@@ -1,4 +1,4 @@
-"""Functions of CasADi that look at the configurations which they are called with as numbers."""
+"""Functions of CasADi that check the configurations in calls with numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rbdgen.signature import SizedSignature
 
 
 class Looking(casadi.Function):
-    """A function that warns of configurations that look like a mistake, as `Library.check_states` says.
+    """A function that warns of configurations that look like a mistake, see `Library.check_states`.
 
-    Numbers are looked at, symbols are not, and neither is what solvers call.
+    It checks calls with numbers, but neither calls with symbols nor the calls of solvers.
     """
 
     def __init__(self, function: Any, library: Library, signature: SizedSignature) -> None:
@@ -34,7 +34,7 @@ class Looking(casadi.Function):
         return super().__call__(*given, **named)
 
     def _look(self, where: str, value: Any) -> None:
-        """At columns, each a state; what CasADi cannot read it refuses itself."""
+        """Checks columns, each a state; CasADi itself refuses arguments that it cannot read."""
         nq = self._library.nq
         try:
             q = np.asarray(casadi.DM(value) if isinstance(value, (list, tuple)) else value, float)
@@ -49,6 +49,6 @@ class Looking(casadi.Function):
 
 
 def looking(function: Any, library: Library, signature: SizedSignature) -> Any:
-    """The function, which looks where it has configurations."""
+    """The function, as a `Looking` function if it has configurations."""
     some = any(x.kind == "configuration" for x in signature.inputs)
     return Looking(function, library, signature) if some else function

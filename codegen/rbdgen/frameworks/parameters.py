@@ -13,10 +13,11 @@ from rbdgen.signature import UPDATE, SizedArgument
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Update:
-    """`update(p)` of p (..., np), a dict by name or None, as `lib.update` takes them; derivatives go through.
+    """Computes `update(p)` for p (..., np), a dict by name or None, like `lib.update`, with derivatives.
 
-    `evaluate`: the function of the framework, of p as C has it; `checked`: an array of the framework, once it
-    is found fit for an argument; `stacked`: arrays along a new last axis, broadcast before; `exp`: its own.
+    `evaluate` is the framework's function of p as C reads it. `checked` returns an array of the framework, or
+    raises an error if it does not fit an argument. `stacked` broadcasts arrays and stacks them along a new
+    last axis. `exp` is the framework's exponential function.
     """
 
     library: Library

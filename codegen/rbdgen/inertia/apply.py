@@ -94,7 +94,7 @@ def as_floats(array: Array) -> Array:
 
 
 def check_finite(caller: str, name: str, array: Array, advice: str) -> None:
-    """`ArrayValueError` that names the first element that is infinite or NaN."""
+    """Raises `ArrayValueError`, which names the first element that is infinite or NaN."""
     if array.dtype == object:
         finite = np.array([not isinstance(x, float) or isfinite(x) for x in array.flat])
     else:
@@ -134,7 +134,7 @@ def _symbolic(value: object) -> Array | None:
 
 
 def _check_engines(caller: str, arrays: Sequence[Array]) -> None:
-    """`ArrayTypeError` for symbols of different libraries; CasADi would turn SymPy's into NaN."""
+    """Raises `ArrayTypeError` for symbols of different libraries; CasADi would turn SymPy's into NaN."""
     found = {type(x).__module__.partition(".")[0] for array in arrays for x in array.flat}
     if {"casadi", "sympy"} <= found:
         raise ArrayTypeError(f"{caller}: symbols of both CasADi and SymPy; use those of one library")

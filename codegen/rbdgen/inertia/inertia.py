@@ -69,9 +69,9 @@ class Inertia:
 
     @classmethod
     def from_center_of_mass(cls, mass: object, center: object, about_center: object) -> Inertia:
-        """From mass (...), centre of mass c (..., 3) and rotational inertia J_c (..., 3, 3) about it.
+        """The inertia with mass (...), centre of mass c (..., 3) and rotational inertia J_c (..., 3, 3).
 
-        J_c is in axes parallel to the frame's. J = J_c - m [c x][c x] (parallel axis theorem).
+        J_c is about c, in axes parallel to the frame's. J = J_c - m [c x][c x] (parallel axis theorem).
         """
         (_, _, argument) = FROM_CENTER_OF_MASS.signature.inputs
         given = as_array("from_center_of_mass", argument.sized({}), about_center)
@@ -80,7 +80,7 @@ class Inertia:
 
     @classmethod
     def from_matrix(cls, matrix: object) -> Inertia:
-        """From the 6 x 6 matrix (..., 6, 6) of [linear, angular]: [[m 1, -h x], [h x, J]], h = m c."""
+        """The inertia with the matrix (..., 6, 6) in [linear, angular]: [[m 1, -h x], [h x, J]], h = m c."""
         (argument,) = FROM_MATRIX.signature.inputs
         given = as_array("from_matrix", argument.sized({}), matrix)
         made = cls._made(FROM_MATRIX, given)
@@ -89,7 +89,7 @@ class Inertia:
 
     @classmethod
     def from_pseudo_inertia(cls, pseudo_inertia: object) -> Inertia:
-        """From [[Sigma, h], [h^T, m]] (..., 4, 4), J = tr(Sigma) 1 - Sigma (Wensing, Kim, Slotine 2018)."""
+        """The inertia of [[Sigma, h], [h^T, m]] (..., 4, 4); Sigma = tr(J)/2 1 - J (Wensing et al. 2018)."""
         operation = OPERATIONS["from_pseudo_inertia"]
         (argument,) = operation.signature.inputs
         given = as_array("from_pseudo_inertia", argument.sized({}), pseudo_inertia)
@@ -98,7 +98,7 @@ class Inertia:
 
     @classmethod
     def from_log_cholesky(cls, log_cholesky: object) -> Inertia:
-        """From alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3 (..., 10). Any numbers give a physical inertia.
+        """The inertia with alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3 (..., 10): it is always physical.
 
         The order is Pinocchio's. The pseudo-inertia is U U^T (Rucker, Wensing, RA-L 2022) with U = e^alpha
         [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]].
@@ -107,7 +107,7 @@ class Inertia:
 
     @classmethod
     def from_ksl(cls, parameters: object) -> Inertia:
-        """From the order of KSL's `ksl_inertia_t` (..., 10): m, m c, Ixx Iyy Izz Ixy Iyz Izx about c.
+        """The inertia with KSL's `ksl_inertia_t` (..., 10): m, m c, Ixx Iyy Izz Ixy Iyz Izx about c.
 
         KSL is the Kinematics and Dynamics Solver Library. Its moments are about the centre of mass, in the
         axes of the frame.
@@ -163,7 +163,7 @@ class Inertia:
         return self.to_ksl()[..., [[4, 7, 9], [7, 5, 8], [9, 8, 6]]]
 
     def astype(self, dtype: npt.DTypeLike) -> Inertia:
-        """The same inertia in float32 or float64."""
+        """Convert the inertia to float32 or float64."""
         if dtype not in (np.float32, np.float64, "float32", "float64"):
             raise ArrayTypeError(f"astype: {dtype!r} is not a type for inertias; take float32 or float64")
         return Inertia(self.parameters.astype(dtype))
@@ -199,13 +199,14 @@ class Inertia:
     # ---- sums and changes of frame
 
     def __add__(self, other: Inertia) -> Inertia:
-        """Two bodies as one, both given in the same frame."""
+        """The inertia of both bodies together, given in the same frame."""
         if not isinstance(other, Inertia):
             return NotImplemented
         return self._made(SUM, self.parameters, other.parameters)
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """This body without the other one, which is a part of it; both given in the same frame."""
+        """The inertia that is left after the other body, which is a part of this one, is removed. Both are
+        given in the same frame."""
         if not isinstance(other, Inertia):
             return NotImplemented
         return self._made(DIFFERENCE, self.parameters, other.parameters)
@@ -225,7 +226,7 @@ class Inertia:
     def merged(
         self, child: Inertia, rotation: object, translation: object, out: Array | None = None
     ) -> Inertia:
-        """This body and the child as one. R and p place the child's frame in this one."""
+        """The inertia of this body and the child together. R and p place the child's frame in this one."""
         return self._changed(
             "merged", _ten("merged", child), _rotation("merged", rotation), translation, out=out
         )
@@ -233,7 +234,7 @@ class Inertia:
     def split(
         self, child: Inertia, rotation: object, translation: object, out: Array | None = None
     ) -> Inertia:
-        """This body without the child, which was a part of it; the inverse of `merged`."""
+        """The inertia that is left after the child is removed from this body; the inverse of `merged`."""
         return self._changed(
             "split", _ten("split", child), _rotation("split", rotation), translation, out=out
         )
@@ -288,7 +289,7 @@ class Inertia:
         return principal(self.parameters)
 
     def excess(self) -> Any:
-        """How far the inertia is from physical, that is, from one that a body can have: (...), kg m^2.
+        """The distance of the inertia from a physical one, which a body can have: (...), kg m^2.
 
         It is the largest principal moment about the centre of mass minus the sum of the other two, and at
         most 0 if the inertia is physical. It is infinite for a negative mass, or if the mass is 0 and moments
@@ -300,15 +301,15 @@ class Inertia:
     def is_physical(self, tolerance: float | None = None) -> Any:
         """Whether a body can have this inertia: (...), bool. Ten zeros, an empty body, are physical, too.
 
-        `tolerance` is that of `excess`, relative to the trace of J. None stands for 1e-12, or for 64 units of
-        rounding if that is more.
+        `tolerance` is the largest value of `excess` that is accepted, relative to the trace of J. None means
+        1e-12, or 64 units of rounding if that is more.
         """
         self._need_numbers("is_physical")
         return (excess(self.parameters) <= tolerance_of(self.parameters, tolerance))[()]
 
     def check(self, tolerance: float | None = None) -> None:
-        """`ArrayValueError` if the inertia is not physical, with its excess; tolerance as in
-        `is_physical`.
+        """Raises `ArrayValueError`, which states the excess, if the inertia is not physical. The tolerance
+        is that of `is_physical`.
         """
         wrong = ~np.asarray(self.is_physical(tolerance))
         if not wrong.any():
@@ -362,7 +363,7 @@ def _ten(caller: str, child: object) -> Array:
 
 
 def _rotation(caller: str, rotation: object) -> Array:
-    """The rotation as an array; `ArrayValueError` if its numbers are not a rotation."""
+    """The rotation as an array. Raises `ArrayValueError` if its numbers are not a rotation."""
     R = as_array(caller, ROTATION.sized({}), rotation)
     if R.dtype != object and R.size:
         given = as_floats(R)
@@ -380,7 +381,7 @@ def _rotation(caller: str, rotation: object) -> Array:
 
 
 def _check_same(caller: str, name: str, given: Array, other: Array, form: str) -> None:
-    """`ArrayValueError` if a matrix of numbers does not have its required form."""
+    """Raises `ArrayValueError` if a matrix of numbers does not have its required form."""
     if given.dtype == object or not given.size:
         return
     given = as_floats(given)

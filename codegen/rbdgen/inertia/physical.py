@@ -82,13 +82,13 @@ def tolerance_of(parameters: Array, relative: float | None = None) -> Array:
 
 
 def check_mass(caller: str, parameters: Array) -> None:
-    """`ArrayValueError` if a mass is 0, so that there is no centre of mass."""
+    """Raises `ArrayValueError` if a mass is 0, so that there is no centre of mass."""
     if any(is_zero(mass) for mass in parameters[..., 0].astype(object).flat):
         raise ArrayValueError(f"{caller}: a mass is 0, so there is no centre of mass; leave that body out")
 
 
 def _centroidal(caller: str, parameters: Array) -> Array:
-    """The rotational inertia about the centre of mass, (..., 3, 3); `ArrayValueError` without a mass."""
+    """The rotational inertia about the centre of mass, (..., 3, 3). Raises `ArrayValueError` if m is 0."""
     check_mass(caller, parameters)
     with np.errstate(all="ignore"):
         J = _stacked(inertia_of(np.moveaxis(parameters, -1, 0)).about_center)
@@ -146,8 +146,8 @@ def _check_mass(ten: Array) -> None:
 
 
 def _check_rest(left: Array, limit: Array, ten: Array) -> None:
-    """Raises ArrayValueError if the remainder of a factorisation is not zero, as there is a negative
-    moment."""
+    """Raises ArrayValueError if the remainder of a factorisation is not zero, which means that a moment is
+    negative."""
     wrong = left > 2 * limit
     if wrong.any():
         first = ten[int(np.argmax(wrong))]

@@ -1,4 +1,4 @@
-"""Calls of the API that generate or compile: their options, and what is shown of them."""
+"""Implements the calls of the API that generate or compile: reads their options and shows progress."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Given = Mapping[str, Any]
 
 
 def build(given: object, functions: Names, checks: bool, progress: bool | None, options: Given) -> Library:
-    """As `rbdgen.build`."""
+    """The implementation of `rbdgen.build`."""
     robot = robot_of(given)
     chosen = _asked("build", robot, functions, options)
     with shown(progress) as told:
@@ -35,7 +35,7 @@ def build(given: object, functions: Names, checks: bool, progress: bool | None, 
 def generate(
     given: object, out: object, functions: Names, compiled: bool, progress: bool | None, options: Given
 ) -> Path:
-    """As `rbdgen.generate`."""
+    """The implementation of `rbdgen.generate`."""
     robot = robot_of(given)
     chosen = _asked("generate", robot, functions, options)
     with shown(progress) as told:
@@ -45,14 +45,14 @@ def generate(
 def generate_inertia(
     out: object, functions: Names, compiled: bool, progress: bool | None, options: Given
 ) -> Path:
-    """As `rbdgen.generate_inertia`."""
+    """The implementation of `rbdgen.generate_inertia`."""
     chosen = Options.of(**options, functions=OPERATIONS if functions is None else functions)
     with shown(progress) as told:
         return inertia.generate_inertia(chosen, folder_of(out), compiled=compiled, progress=told).folder
 
 
 def _asked(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:
-    """The options of a call; OptionError for one that there is none of, or that is of `load_robot`."""
+    """The options of a call. Raises OptionError for an unknown option and for one of `load_robot`."""
     for name in given:
         if name in inspect.signature(load_robot).parameters:
             raise OptionError(

@@ -47,7 +47,7 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
 
 
 def style(options: Options, *, package: bool) -> EmitOptions:
-    """How the C of the options looks; `package`: whether its folder is a Python package too."""
+    """The style of the C for the options. `package` says whether its folder is also a Python package."""
     target = target_named(options.target)
     return EmitOptions(
         options.real,
@@ -73,7 +73,7 @@ def measured(sources: Sources, target: Target, options: Options, progress: Progr
 
 
 def unmeasurable(sources: Sources, target: Target, options: Options) -> str | None:
-    """Why objects for a small machine cannot be measured here, and what to do; None if they can."""
+    """The reason why objects for a small machine cannot be measured here, with advice; None if they can."""
     name, compiler = f"{target.prefix}gcc", cross_compiler(target)
     if compiler is None:
         return f"{name} is not installed; {target.install}"

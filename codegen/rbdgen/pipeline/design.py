@@ -25,7 +25,7 @@ from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
-from rbdgen.selection.table import Table, table_of, with_table
+from rbdgen.selection.parameter_table import Table, table_of, with_table
 from rbdgen.signature import BAR, DOT, Argument, SizedArgument
 
 LONGEST_BATCH: Final = 100_000
@@ -51,8 +51,8 @@ def _designed(
 ) -> list[FunctionSource]:
     """The functions in the order of the options.
 
-    The longest are started first, as a long one that starts last would run alone while other cores are idle.
-    `words` say what is done with each function and, when it has ended, what was done.
+    The longest are started first, because a long one that starts last would run alone while other cores are
+    idle. `words` are the verbs of the reports, such as ("designing", "designed").
     """
     doing, done = words
     stage = Stage(progress, doing, len(request.rows))
@@ -166,7 +166,9 @@ def _moving(x: SizedArgument) -> Argument:
 
 
 def _dependence(function: Function, program: Program) -> Dependence:
-    """How the outputs of a product with derivatives depend on its directions; empty for other functions."""
+    """The dependence of the outputs of a product with derivatives on its directions; empty for other
+    functions.
+    """
     made = function.differentiated
     if made is None or program.straight is None:
         return {}

@@ -1,4 +1,4 @@
-"""What `--emit` asks for: what it adds to a request, and the libraries that are compiled of its files."""
+"""The work for `--emit`: its additions to a request, and the libraries that are compiled from its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbdgen.wording import choose, option
 
 
 def check_emitted(options: Options, target: Target) -> None:
-    """`OptionError` for a backend that does not exist, or that does not go with the other options."""
+    """Raises OptionError for a backend that does not exist, or that contradicts the other options."""
     for name, detail in asked_for(options.emit):
         if name not in ON_REQUEST:
             raise OptionError(f"{option('emit', [name])} is not known; {choose(name, ON_REQUEST)}")

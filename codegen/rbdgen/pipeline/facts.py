@@ -20,10 +20,10 @@ from rbdgen.emit.package import (
     RobotFacts,
 )
 from rbdgen.model.build import Robot
+from rbdgen.model.closed_loops import Loop
 from rbdgen.model.frames import Frame
 from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.joints import Helical, Joint
-from rbdgen.model.loops import Loop
 from rbdgen.model.model import Body, Model
 from rbdgen.model.parameters import parametrised_links
 from rbdgen.options import Options

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
-from rbdgen.functions.function import LIMB_LOOPS
+from rbdgen.functions.form import LIMB_LOOPS
 from rbdgen.functions.table import ALL
-from rbdgen.model.limbs import alike_limbs
+from rbdgen.model.alike_limbs import alike_limbs
 from rbdgen.pipeline.compilation import measured, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.progress import Progress, Report
 from rbdgen.pipeline.request import Request
-from rbdgen.sweeps.tables import not_in_loops
+from rbdgen.sweeps.looped_bodies import not_in_loops
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import built, package_files
 from rbdgen.wording import option

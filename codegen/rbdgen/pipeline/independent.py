@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rbdgen.description.quoting import quoted, told
 from rbdgen.errors import OptionError
-from rbdgen.functions.loops.independent import are_determined, moved_by_loops
+from rbdgen.functions.closed_loops.independent import are_determined, moved_by_loops
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
 from rbdgen.wording import choose, option
@@ -21,7 +21,7 @@ def with_independent_velocities(robot: Robot, given: object) -> Robot:
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise OptionError(
-            f"independent {told(given)} makes no sense; give a list of joints, such as ['crank']"
+            f"independent {told(given)} is not a list; give a list of joints, such as ['crank']"
         )
     names = [str(name) for name in given]
     if not names:

@@ -75,7 +75,7 @@ def _function(operation: Operation, options: Options) -> FunctionSource:
 def generate_inertia(
     options: Options, out: Path, *, compiled: bool = True, progress: Progress = silent
 ) -> Generated:
-    """As `page.generate`, for the operations on ten-parameter inertias."""
+    """Generates operations on ten-parameter inertias, like `page.generate` for functions of a robot."""
 
     def design(_: Cache) -> Sources:
         functions = inertia_functions(options)

@@ -1,4 +1,4 @@
-"""The last passes of a function: those that change what it takes and gives, and the order of its lines.
+"""The last passes of a function: those that change its inputs and outputs, and the order of its lines.
 
 They follow the passes that simplify the chosen form (`graph.programs.passes.TO_C`).
 """
@@ -13,13 +13,13 @@ from rbdgen.graph.programs.angles_given import angles_given, angles_of, signatur
 from rbdgen.graph.programs.passes import ORDER, apply
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.sparsity import sparse
-from rbdgen.graph.programs.staged import staged
+from rbdgen.graph.programs.trig_stages import in_trig_stages
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.pipeline.request import Request
 from rbdgen.signature import SizedSignature
 
 LastPass: TypeAlias = Callable[[Program, SizedSignature], tuple[Program, SizedSignature]]
-"""A function from a program and its signature to others of the same values."""
+"""Maps a program and its signature to others that compute the same values."""
 
 
 def last_passes(request: Request, function: Function) -> tuple[LastPass, ...]:
@@ -28,12 +28,12 @@ def last_passes(request: Request, function: Function) -> tuple[LastPass, ...]:
     packed = function.packed(request.options.packed)
 
     def given(program: Program, signature: SizedSignature) -> tuple[Program, SizedSignature]:
-        """Sines and cosines are inputs in place of the angles."""
+        """Makes sines and cosines inputs, in place of the angles."""
         own = angles_of(signature, angles)
         return angles_given(program, own), signature_given(signature, own)
 
     def without_zeros(program: Program, signature: SizedSignature) -> tuple[Program, SizedSignature]:
-        """The signature says which elements may differ from 0; packed outputs hold these alone."""
+        """Marks the elements that may differ from 0 in the signature; packed outputs hold only these."""
         signature, program = sparse(signature, program, packed)
         return program, signature
 
@@ -46,19 +46,19 @@ def last_passes(request: Request, function: Function) -> tuple[LastPass, ...]:
 
 
 def in_stages(program: Program, signature: SizedSignature) -> tuple[Program, SizedSignature]:
-    """Stages, such that within a stage no angle depends on a sine or cosine.
+    """Divides the program into stages, so that no angle depends on a sine or cosine of its own stage.
 
     The built-in sine and cosine take all angles of a straight line at once.
     """
-    cut = staged(program)
+    cut = in_trig_stages(program)
     return (program if cut is program else apply(cut, ORDER)), signature
 
 
 def finished(
     chosen: Program, signature: SizedSignature, passes: Sequence[LastPass]
 ) -> tuple[Program, SizedSignature]:
-    """The chosen program and its signature after these passes; verified before the first and after the
-    last.
+    """The chosen program and its signature after these passes. The program is verified before the first pass
+    and after the last one.
     """
     verify_program(chosen)
     program = chosen

@@ -16,11 +16,11 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import style, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.design_cache import cached_design
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
 from rbdgen.pipeline.progress import Compiling, Progress, silent
 from rbdgen.pipeline.rebuild import open_built
-from rbdgen.pipeline.remembered import remembered
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.written import Generated, written
 from rbdgen.runtime import Library
@@ -48,8 +48,10 @@ def design(request: Request, progress: Progress = silent) -> Sources:
 
 
 def designed(request: Request, store: Cache, progress: Progress = silent) -> Sources:
-    """As `design`, from the cache if the same robot was designed with the same options before."""
-    return remembered(request, store, lambda: design(request, progress), progress)
+    """Designs, or takes the design from the cache if the same robot was designed with the same options
+    before.
+    """
+    return cached_design(request, store, lambda: design(request, progress), progress)
 
 
 def emit(request: Request, functions: Sequence[FunctionSource]) -> Sources:
@@ -77,8 +79,8 @@ def build_library(
     sources = designed(request, store, progress)
 
     def other(functions: Sequence[str]) -> Options:
-        # products with derivatives of the table are only designed along with another product; this one is
-        # quick
+        # the products with derivatives of the table are only designed together with the product of another
+        # function, so without one, a quick one is added
         own = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
         forms = {name: form for name, form in options.variants.items() if name in own}
         along = any(mode_of(name) for name in own)

@@ -1,4 +1,4 @@
-"""How long tasks report what they are doing."""
+"""Reports of long tasks on their progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbdgen.toolchain.watch import Watch
 
 @dataclass(frozen=True)
 class Report:
-    """What a long task is doing."""
+    """The current step of a long task."""
 
     ended: str = ""
     """The step that has just ended, such as `designed rnea`; empty if none has."""

@@ -1,4 +1,4 @@
-"""A request: a robot and options that go together. What cannot be done is refused before any work."""
+"""A request: a robot and options that fit each other. Impossible requests are refused before any work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 from rbdgen.description.quoting import quoted
 from rbdgen.emit.names import check_robot_name, robot_identifier
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Function
+from rbdgen.functions.form import LIMB_LOOPS, LIMBS
+from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
@@ -27,7 +28,7 @@ _PARAMETERS_DIFFER: Final = f"{option('params')} makes numbers inputs in which l
 
 @dataclass(frozen=True)
 class Request:
-    """What to generate for a robot.
+    """A request: a robot, and the options by which its functions are generated.
 
     Raises:
         OptionError: the options contradict each other or do not fit the robot.
@@ -36,7 +37,7 @@ class Request:
 
     robot: Robot
     options: Options
-    """They name the functions that `emit` adds as well."""
+    """The options. Their functions include those that `emit` adds."""
     package: bool = True
     """Whether the folder is a Python package too, which it cannot be for another machine."""
     rows: Mapping[str, Function] = field(init=False, repr=False, compare=False)
@@ -56,7 +57,7 @@ class Request:
             check(self)
 
     def __reduce__(self) -> tuple[type[Request], tuple[Robot, Options, bool]]:
-        """Only what a process cannot look up by itself travels to it."""
+        """Pickles only those parts that a process cannot look up by itself."""
         return Request, (self.robot, self.options, self.package)
 
     @property
@@ -91,13 +92,13 @@ class Request:
         )
 
     def forced(self, name: str) -> str | None:
-        """The form of a function that the options leave no choice about."""
+        """The form of a function if the options determine it; None if it is selected by cost."""
         if name in self.options.variants or self.options.savings:
             return self.options.variants.get(name)
         return self.rows[name].forms_for(self.model)[0].name
 
     def limbs_refused(self, function: Function) -> str | None:
-        """Why alike limbs cannot be the lanes of vectors, whatever the robot; None if they can."""
+        """The reason why no robot's alike limbs can be the lanes of vectors; None if they can be."""
         options = self.options
         if not self.target.extensions:
             return f"{option('target', options.target)} has no vectors; take {option('target', 'host')}"
@@ -115,14 +116,14 @@ def _rows(options: Options, model: Model) -> dict[str, Function]:
 
 
 def _check_target(request: Request) -> None:
-    """The number type, the processor and the flags must go together, and the name must be usable."""
+    """Checks that the number type, the processor and the flags fit together, and that the name is usable."""
     request.target.check_real(request.options.real)
     compiler_flags(request.options)
     check_robot_name(request.name)
 
 
 def _check_parameters(request: Request) -> None:
-    """Some functions need parameters that are inputs, others cannot have them."""
+    """Checks parameters that are inputs: some functions need them, and others cannot have them."""
     for row in request.rows.values():
         if row.by_parameters:
             row.sized(request.model, len(request.options.params))
@@ -137,7 +138,7 @@ def _check_parameters(request: Request) -> None:
 
 
 def _check_linear(request: Request, why: str) -> None:
-    """Hosts make log-Cholesky parameters linear before they call C; nothing else can."""
+    """Refuses log-Cholesky parameters, which only libraries on a host convert before they call C."""
     own = next((x for x in request.parameters if x.log_cholesky), None)
     if own is not None:
         _, _, link = own.group.partition(":")
@@ -153,7 +154,7 @@ def _check_coordinates(request: Request) -> None:
 
 
 def _check_forms(request: Request) -> None:
-    """A form that is asked for must exist, fit the other options, and fit the robot."""
+    """Checks that each form that is asked for exists, and fits the other options and the robot."""
     for name, form in request.options.variants.items():
         row, reason = request.rows[name], None
         row.form(form)
@@ -167,17 +168,17 @@ def _check_forms(request: Request) -> None:
 
 
 def _check_budget(request: Request) -> None:
-    """Functions in loops over bodies are not unrolled."""
+    """Checks the budget of operations of unrolled functions; functions in loops are exempt."""
     forms = request.options.variants
     unrolled = [
-        row for name, row in request.rows.items() if name not in forms or not row.form(forms[name]).compact
+        row for name, row in request.rows.items() if name not in forms or not row.form(forms[name]).for_size
     ]
     check_budget(request.model, unrolled, request.options.budget)
 
 
 def _check_angles(request: Request) -> None:
-    """Where sines and cosines are given, no joint may need its angle itself: a spring does, a screw slides
-    by the angle, and a follower may turn by a multiple of it.
+    """Refuses joints that need their angle itself if only its sine and cosine are given: a spring does, a
+    screw slides by the angle, and a follower may turn by a multiple of it.
     """
     if request.options.trig != "input":
         return
@@ -190,7 +191,9 @@ def _check_angles(request: Request) -> None:
                 f"{given}: joint {quoted(joint.name)} has a spring, which needs the angle itself; take "
                 f"{instead}"
             )
-    screw = next((joint.name for joint in request.model.manifold.joints if joint.kind == "screw"), None)
+    screw = next(
+        (joint.name for joint in request.model.manifold.joints if "full_turn" in joint.space.elements), None
+    )
     if screw is not None:
         raise OptionError(
             f"{given}: joint {quoted(screw)} is helical and needs its angle beside the sine; take {instead}"
@@ -199,7 +202,7 @@ def _check_angles(request: Request) -> None:
         follows = joint.follows
         if follows is None:
             continue
-        led, turns = follows.idx_q in angles, joint.type.kind == "angle"
+        led, turns = follows.idx_q in angles, joint.type.elements == ("angle",)
         if led != turns or (turns and abs(follows.multiplier) != 1):
             raise OptionError(
                 f"{given}: joint {quoted(joint.name)} mimics another {follows.multiplier:g} times, and needs "

@@ -1,5 +1,4 @@
-"""Converts the options of joint resistance: damping, friction, and rotors that a description does not
-have."""
+"""Converts the options of joint resistance: damping, friction and rotors."""
 
 from __future__ import annotations
 
@@ -20,9 +19,9 @@ squares of both."""
 
 
 def dissipation_of(damping: bool, friction: str | tuple[str, float] | None) -> Dissipation:
-    """The resistance that arguments of `rbdgen.load_robot` ask for. Raises OptionError for other values."""
+    """The resistance that `rbdgen.load_robot` is asked for. Raises OptionError for unknown values."""
     if not isinstance(damping, bool):
-        raise OptionError(f"damping {told(damping)} makes no sense; give True or False")
+        raise OptionError(f"damping {told(damping)} is not one of the choices; give True or False")
     return Dissipation(damping, _friction(friction))
 
 
@@ -40,7 +39,7 @@ def _friction(given: str | tuple[str, float] | None) -> Friction | None:
         form, scale = None, math.nan
     if form != "smooth" or not LEAST_VELOCITY <= scale <= 1 / LEAST_VELOCITY:
         raise OptionError(
-            f"friction {told(given)} makes no sense; give exact, or smooth:VELOCITY with a velocity from "
+            f"friction {told(given)} is not a model; give exact, or smooth:VELOCITY with a velocity from "
             "1e-9 to 1e9 rad/s or m/s, such as smooth:0.01"
         )
     return "smooth", scale
@@ -49,7 +48,7 @@ def _friction(given: str | tuple[str, float] | None) -> Friction | None:
 def with_rotors(
     description: Description, given: str | Path | Mapping[str, Any] | None, bounds: float = 1.0
 ) -> Description:
-    """The description with these rotors, given by a file or by joint, in place of its own.
+    """The description, with the armature of joints replaced by that of a file or a dict.
 
     `bounds` is a factor on the largest size of the file.
     """
@@ -58,5 +57,5 @@ def with_rotors(
     if isinstance(given, Mapping):
         return with_armature(description, Rotors(given, "armature"))
     if not isinstance(given, (str, Path)):
-        raise OptionError(f"armature {told(given)} makes no sense; give a file or {{joint: number}}")
+        raise OptionError(f"armature {told(given)} is not a file or a dict; give a file or {{joint: number}}")
     return with_armature(description, read_armature(given, bounds))

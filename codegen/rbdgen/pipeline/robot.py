@@ -18,7 +18,7 @@ from rbdgen.description.schema import Description, Loop, LoopKind, Order
 from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
-from rbdgen.functions.loops.independent import independent_rows
+from rbdgen.functions.closed_loops.independent import independent_rows
 from rbdgen.functions.table import check_sets
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
@@ -29,7 +29,9 @@ from rbdgen.spatial.ops import Vector
 from rbdgen.wording import option
 
 Source: TypeAlias = str | Path | RobotBuilder | Any
-"""What a robot is read from. `Any` is for a `pinocchio.Model`, which has no type if Pinocchio is missing."""
+"""The sources from which a robot is read. `Any` is for a `pinocchio.Model`, which has no type if Pinocchio is
+missing.
+"""
 
 MOST_BOUNDS = 1e6
 """The largest factor on the bounds of memory and work."""
@@ -73,7 +75,9 @@ def load_robot(
     if not (order is None or (isinstance(order, str) and order in get_args(Order))):
         raise OptionError(f"order {told(order)} is not known; choose from: {', '.join(get_args(Order))}")
     if not (isinstance(bounds, numbers.Real) and 0 < bounds <= MOST_BOUNDS):
-        raise OptionError(f"bounds {told(bounds)} makes no sense; give a number, up to {MOST_BOUNDS:g}")
+        raise OptionError(
+            f"bounds {told(bounds)} is not a number in range; give a number, up to {MOST_BOUNDS:g}"
+        )
     arguments = {str(name): str(value) for name, value in _by_name("xacro_args", xacro_args).items()}
     for what, link in (("root", root), ("tip", tip)):
         if not (link is None or isinstance(link, str)):
@@ -165,14 +169,14 @@ def _base_of(description: Description) -> Base:
 
 def _snap(given: float) -> float:
     if not (isinstance(given, numbers.Real) and 0 <= given < 0.1):
-        raise OptionError(f"snap {told(given)} makes no sense; give a number from 0 (off) to 0.1")
+        raise OptionError(f"snap {told(given)} is not a number in range; give a number from 0 (off) to 0.1")
     return float(given)
 
 
 def _by_name(what: str, given: object) -> Mapping[object, object]:
     if given is None or isinstance(given, Mapping):
         return given or {}
-    raise OptionError(f"{what} {told(given)} makes no sense; give a value by name, such as {{'name': 1}}")
+    raise OptionError(f"{what} {told(given)} is not a dict; give a value by name, such as {{'name': 1}}")
 
 
 def _lock(given: object) -> dict[str, float]:
@@ -188,7 +192,7 @@ def _ignored(given: object) -> tuple[str, ...]:
     """The names of features to ignore, given as a list or with commas; "all" stands for all of them."""
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, Iterable):
-        raise OptionError(f"ignore {told(given)} makes no sense; give a list, such as ['tendon']")
+        raise OptionError(f"ignore {told(given)} is not a list; give a list, such as ['tendon']")
     asked = tuple(str(name).strip() for name in names)
     for name in asked:
         if name not in (*IGNORABLE, "all", ""):
@@ -201,13 +205,13 @@ def _ignored(given: object) -> tuple[str, ...]:
 def _frames(given: object) -> list[str]:
     names = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [""]
     if not all(names):
-        raise OptionError(f"frames {told(given)} makes no sense; give a list, such as ['tool0', 'foot_*']")
+        raise OptionError(f"frames {told(given)} is not a list of names; give ['tool0', 'foot_*']")
     return list(map(str, names))
 
 
 def _loops(given: object) -> Iterator[Loop]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise OptionError(f"loops {told(given)} makes no sense; give a list, such as ['hand=handle:point']")
+        raise OptionError(f"loops {told(given)} is not a list; give a list, such as ['hand=handle:point']")
     for text in given:
         where = option("loops", [str(text)])
         frame1, _, rest = str(text).partition("=")
@@ -227,5 +231,5 @@ def _gravity(given: Sequence[float] | None) -> Vector:
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= LARGEST_GRAVITY for x in values):
         return Vector(*map(float, values))
     raise OptionError(
-        f"gravity {told(given)} makes no sense; give three numbers in m/s^2, such as (0, 0, -9.81)"
+        f"gravity {told(given)} is not a vector; give three numbers in m/s^2, such as (0, 0, -9.81)"
     )

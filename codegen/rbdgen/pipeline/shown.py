@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 AFTER: Final = 2.0
-"""Seconds that a task takes at least before anything is shown that nobody asked for."""
+"""The time, in seconds, after which the progress of a task is shown even if nobody asked for it."""
 
 
 @contextmanager
 def shown(asked: bool | None = None) -> Iterator[Progress]:
-    """Show what a call from Python is at: always, never, or, with None, if it takes long and is seen.
+    """Show the progress of a call from Python: always (True), never (False), or only if the call takes long
+    and somebody sees standard error (None).
 
     Raises OptionError for another value.
     """
     if asked is not None and not isinstance(asked, bool):
-        raise OptionError(f"progress {told(asked)} makes no sense; give True, False or None")
+        raise OptionError(f"progress {told(asked)} is not one of the choices; give True, False or None")
     if asked is False or (asked is None and not _is_seen()):
         yield silent
         return
@@ -40,7 +41,7 @@ def shown(asked: bool | None = None) -> Iterator[Progress]:
 
 @contextmanager
 def shown_on(console: Console) -> Iterator[Progress]:
-    """Show what a task is at on this console, from its beginning."""
+    """Show the progress of a task on this console, from its beginning."""
     with _shown_by(lambda: console, 0.0) as progress:
         yield progress
 
@@ -75,7 +76,7 @@ def _in_notebook() -> bool:
 def _console() -> Console:
     from rich.console import Console  # noqa: PLC0415  (only where something is shown)
 
-    # rich draws in notebooks by way of ipywidgets
+    # rich needs ipywidgets to draw in notebooks
     return Console(
         stderr=True, emoji=False, force_jupyter=_in_notebook() and find_spec("ipywidgets") is not None
     )
@@ -111,7 +112,7 @@ class _Display:
                 self._timer.start()
 
     def close(self) -> None:
-        """Show nothing more; the bar goes away."""
+        """Remove the bar, and show nothing more."""
         with self._lock:
             self._closed = True
             if self._timer is not None:
@@ -149,7 +150,7 @@ def _bar(console: Console) -> Any:
     from rich import progress as bars  # noqa: PLC0415  (only where something is shown)
 
     columns = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
-    # standard output is left alone: the binding's is captured while the bar is shown
+    # standard output is not redirected, because that of the cffi binding is captured while the bar is shown
     bar = bars.Progress(
         *columns,
         bars.TimeElapsedColumn(),

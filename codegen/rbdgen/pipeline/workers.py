@@ -28,7 +28,7 @@ def in_parallel(
     begun: Callable[[str], None],
     done: Callable[[str], None],
 ) -> dict[str, Any]:
-    """The results by name of task, in the order of the tasks, in which they are also started.
+    """Runs tasks in parallel, started in their order, and returns their results by name in the same order.
 
     `work` is a function of a module of rbdgen. `begun(name)` is called, in any thread, when a task begins
     and `done(name)`, in this thread, when a task ends. An exception of `work` is raised in this process.

@@ -1,4 +1,4 @@
-"""A designed folder on disk, compiled or measured as its target wants it."""
+"""Writes a designed folder to disk, compiled for the host or measured for a small machine."""
 
 from __future__ import annotations
 

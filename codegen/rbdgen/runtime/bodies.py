@@ -11,8 +11,8 @@ import numpy.typing as npt
 from .arrays import Array
 
 ROUNDING: Final = 1e-12
-"""How far below zero the smallest eigenvalue of a body's second moment of mass may be, relative to its
-trace."""
+"""The tolerance of negative eigenvalues of a second moment of mass, due to rounding, relative to its trace.
+"""
 
 LINEAR, ABOUT_CENTER, CONSTANT_INERTIA = 0, 1, 2
 """The kinds of links, as in `bodies.h`: by mass, first moment and inertia about the origin, which enter the
@@ -66,7 +66,7 @@ def _kind(link: Mapping[str, Any]) -> int:
 
 
 def certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
-    """For which rows of p (rows, np) the inertia of a link is certainly physical: booleans (rows,).
+    """Whether the inertia of a link is certainly physical, for each row of p (rows, np): booleans (rows,).
 
     The test is in closed form, which takes a hundredth of the time of eigenvalues. `bodies.h` explains it,
     and has it in C.

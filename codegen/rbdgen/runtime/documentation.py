@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any, Final
 
-from ..signature import LAYOUTS, OF_JOINTS, SizedArgument, SizedSignature
+from ..signature import OF_JOINTS, SizedArgument, SizedSignature
 
 _SHOWN: Final = 4
 """The largest number of elements of a default that a signature shows."""
@@ -120,7 +120,7 @@ def _order(signature: SizedSignature, manifest: Mapping[str, Any]) -> Iterator[s
         yield f"In order, {', '.join(told)}."
     yield "Units are SI; spatial vectors have their linear part first."
     for joint in manifest["manifold"]:
-        if layout := LAYOUTS.get(joint["kind"]):
+        if layout := manifest["spaces"][joint["kind"]]["layout"]:
             q, v = (f"{x}[{joint[f'idx_{x}']}:{joint[f'idx_{x}'] + joint[f'n{x}']}]" for x in ("q", "v"))
             yield f"{q} and {v} are those of {joint['name']}: {layout}."
     yield ""

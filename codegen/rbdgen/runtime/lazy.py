@@ -20,7 +20,7 @@ from .arrays import as_real, check_real, leading_axes
 from .pickled import Content
 
 Chunks = Mapping[int, tuple[int, ...]]
-"""Of leading axes, whose indices are -1, -2, ... from the last one."""
+"""The chunks of leading axes, whose indices are -1, -2, ... from the last one."""
 
 Indexed = Sequence[tuple[Any, tuple[int, ...]]]
 """Arrays with the indices of their axes: those of a state are 0, 1, ..., each one chunk of any length."""
@@ -78,7 +78,7 @@ class LazyCall:
         indexed: Indexed,
         options: Mapping[str, Any],
     ) -> Any:
-        """The results of every block, each of this shape a state; of several outputs, all together."""
+        """The results of every block, with this shape for each state. Several outputs stay together."""
         from dask import delayed  # noqa: PLC0415
 
         return _made(
@@ -104,9 +104,9 @@ def _made(
     dtype: np.dtype[Any],
     **named: Any,
 ) -> Any:
-    """A Dask array, (*leading, *shape), of what a function makes of the blocks of arrays.
+    """A Dask array, (*leading, *shape), whose blocks a function computes from the blocks of other arrays.
 
-    Dask fuses such layers: calls one after the other are one task for each block.
+    Dask fuses such layers, so that successive calls are a single task for each block.
     """
     import dask.array as da  # noqa: PLC0415
 
@@ -137,7 +137,7 @@ def _block(
 
 
 def _part(results: Any, part: int) -> Any:
-    """One of several outputs."""
+    """Takes one of several outputs."""
     return results[part]
 
 

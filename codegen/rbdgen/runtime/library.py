@@ -44,8 +44,8 @@ class Library:
         frames, contacts: the names of frames and of contacts, in the order of the functions.
         functions: the functions by name.
         manifold: the configuration manifold, with the meaning of every element of q.
-        parameters: those that stayed inputs. `library.update(p)` computes a table from their values, which
-            other functions take as their last argument; by default they have their defaults.
+        parameters: the parameters that stayed inputs. `library.update(p)` computes a table from their values,
+            which other functions take as their last argument. Without it, parameters have their defaults.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Library:
             function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
-        self.manifold = Manifold.of(manifest["manifold"])
+        self.manifold = Manifold.of(manifest)
         self.plausible = Plausible(self.manifold, manifest["joints"])
         self.parameters = Parameters.of(manifest)
         self.__dict__.update(functions)
@@ -102,7 +102,7 @@ class Library:
         super().__delattr__(name)
 
     def _refuse_changes(self, name: str) -> None:
-        """Raises AttributeError after construction, as compiled code would not follow a change."""
+        """Raises AttributeError after construction, because a change would not affect the compiled code."""
         if "_sealed" in self.__dict__:
             raise AttributeError(
                 f"'{name}' of the library '{self.name}' cannot be changed: its code is compiled; "
@@ -153,10 +153,10 @@ class Library:
             self.__dict__["_checked"] = True
 
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
-        """The `anchor` argument of functions that pulls contacts to their poses at q (..., nq).
+        """The `anchor` argument with which functions pull contacts to their poses at q (..., nq).
 
         It is one row of numbers (..., nanchor): for each contact its position and, for a frame, its rotation,
-        row by row, as in `contact_pose`. `contact_set` is for the functions of that set of contacts.
+        row by row, as in `contact_pose`. With `contact_set`, it is for the functions of that set of contacts.
 
         Raises:
             ArrayTypeError: `contact_pose` was not generated.
@@ -248,8 +248,9 @@ class Library:
             hessian: whether it has second derivatives too, for solvers that use an exact Hessian.
 
         Returns:
-            The function, with the names of its inputs and outputs. Jacobians are by the elements of q. Calls
-            with numbers warn of configurations that look like a mistake, see `check_states`.
+            The function, with the names of its inputs and outputs. Jacobians are with respect to the
+            elements of q. Calls with numbers warn of configurations that look like a mistake, see
+            `check_states`.
 
         Raises:
             LoadError: there is no such function or derivative, it computes in float, or this is a package

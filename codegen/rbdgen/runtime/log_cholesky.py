@@ -1,4 +1,4 @@
-"""Log-Cholesky parameters of an inertia: ten numbers, every value of which is the inertia of a body.
+"""Log-Cholesky parameters of an inertia: ten numbers that give the inertia of a body for all their values.
 
 Rucker and Wensing, Smooth parameterization of rigid-body inertia, RA-L 2022. The pseudo-inertia is U U^T with
 U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]], in Pinocchio's order.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 LOG_CHOLESKY: Final = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
-"""Their names."""
+"""The names of the ten log-Cholesky parameters."""
 
 UNITS: Final = (*("1",) * 4, *("m",) * 6)
 
@@ -21,7 +21,7 @@ Elementary = Callable[[Any], Any]
 
 
 def linear_of(log_cholesky: Sequence[Any], exp: Elementary) -> list[Any]:
-    """m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin, of alpha, d1 d2 d3, s12 s23 s13, t1 t2 t3."""
+    """Computes m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin from the ten log-Cholesky parameters."""
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky
     m, e1, e2, e3 = exp(2 * alpha), exp(d1), exp(d2), exp(d3)
     xx = m * (e1 * e1 + s12 * s12 + s13 * s13 + t1 * t1)
@@ -34,8 +34,9 @@ def linear_of(log_cholesky: Sequence[Any], exp: Elementary) -> list[Any]:
 
 
 def log_cholesky_of(linear: Sequence[Any], sqrt: Elementary, log: Elementary) -> list[Any]:
-    """The inverse, of a body that extends in all directions: the Cholesky factor of its second moments about
-    the centre of mass, from the last row upwards.
+    """The inverse of `linear_of`, for a body that extends in all directions.
+
+    It computes the Cholesky factor of the second moments about the centre of mass, from the last row upwards.
     """
     m, hx, hy, hz, ixx, ixy, iyy, ixz, iyz, izz = linear
     t1, t2, t3 = hx / m, hy / m, hz / m

@@ -62,7 +62,7 @@ class Parameters:
         return p
 
     def check_names(self, given: Iterable[str]) -> None:
-        """ArrayTypeError where there is no parameter of a name."""
+        """Raises ArrayTypeError if a parameter does not exist."""
         for name in given:
             if name not in self.names:
                 near = get_close_matches(name, self.names, n=1) or self.names[:1]
@@ -80,7 +80,7 @@ class Parameters:
         return np.ascontiguousarray(np.moveaxis(columns, 0, -1))
 
     def tens(self) -> Iterator[slice]:
-        """Where the ten log-Cholesky parameters of each link are in p."""
+        """The indices in p of the ten log-Cholesky parameters of each link."""
         return (slice(first, first + 10) for first in self.log_cholesky)
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
@@ -116,7 +116,7 @@ class Update:
                 )
             p = self.parameters.vector(p)
         elif is_lazy((p,)):
-            return self.function(p, **options)  # each block comes here again
+            return self.function(p, **options)  # Dask calls this method again with each block
         if self.parameters.log_cholesky:
             p = self.parameters.linear(as_real(UPDATE, self.function.signature.inputs[0], p))
         table = self.function(p, **options)

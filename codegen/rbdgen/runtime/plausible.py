@@ -10,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import StateWarning
-from ..signature import JointCoordinates, SizedSignature
+from ..signature import SizedSignature
 from .arrays import is_lazy
 from .configuration import Manifold
+from .space import JointCoordinates
 
 Array = np.ndarray[Any, Any]
 
@@ -21,13 +22,13 @@ Look = Callable[[SizedSignature, Sequence[Any], Mapping[str, Any], int], None]
 warnings."""
 
 NORM: Final = 1e-3
-"""How far the norm of a quaternion may be from 1, as float arithmetic and integrators change it."""
+"""The largest error of the norm of a quaternion, as float arithmetic and integrators change it."""
 
 TURNS: Final = 4
 """The number of full turns beyond which the position of a joint without limits looks like degrees."""
 
 BEYOND: Final = 1e-9
-"""How far a position may be beyond a limit due to rounding, relative to the limit or absolute."""
+"""The excess of a position over a limit that is taken as rounding, relative to the limit or absolute."""
 
 
 class Plausible:
@@ -43,8 +44,7 @@ class Plausible:
         self._told: set[str] = set()
         ends = [end for joint in manifold.joints for end in self._ends(joint)]
         self._least, self._most = np.array(ends).reshape(-1, 2).T
-        turning = [joint for joint in manifold.joints if joint.kind in ("floating", "spherical")]
-        self._quaternions = [slice(x.idx_q + x.nq - 4, x.idx_q + x.nq) for x in turning]
+        self._quaternions = [slice(at, at + 4) for at in manifold.quaternions]
 
     def look(
         self, signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
@@ -56,14 +56,14 @@ class Plausible:
         for k, argument in enumerate(signature.inputs):
             given = arrays[k] if k < len(arrays) else named.get(argument.name)
             if argument.kind != "configuration" or given is None or is_lazy((given,)):
-                continue  # of a Dask array each block is looked at where it is computed
+                continue  # each block of a Dask array is checked when it is computed
             q = _numbers(given)
             if q.shape[q.ndim - 1 :] == (self._manifold.nq,) and q.size:
                 states = q.reshape(-1, self._manifold.nq)
                 self.tell(f"{signature.name}: {argument.name}", states, stacklevel + 1)
 
     def tell(self, where: str, q: Array, stacklevel: int = 1) -> None:
-        """Warns of what looks wrong in q (states, nq), which messages call `where`."""
+        """Warns of values of q (states, nq) that look wrong; `where` names q in the messages."""
         if self._is_plain(q):
             return
         for kind, message in self._mistakes(q, where):
@@ -72,17 +72,16 @@ class Plausible:
                 warnings.warn(message, StateWarning, stacklevel=stacklevel + 1)
 
     def _ends(self, joint: JointCoordinates) -> list[tuple[float, float]]:
-        """Between which each element of q of a joint is as it should be."""
-        if joint.kind in ("floating", "spherical"):
-            return [*[(-inf, inf)] * (joint.nq - 4), (NORM - 1, 1 - NORM), *[(-inf, inf)] * 3]
+        """The smallest and the largest plausible value of each element of q of a joint."""
         if joint.nq > 1:
-            return [(-inf, inf)] * joint.nq
+            first = joint.space.quaternions
+            return [(NORM - 1, 1 - NORM) if k in first else (-inf, inf) for k in range(joint.nq)]
         lower, upper = self._limits.get(joint.name, (None, None))
-        most = 2 * pi if joint.kind == "angle" else inf
+        most = 2 * pi if joint.space.elements == ("angle",) else inf
         return [(-most if lower is None else lower, most if upper is None else upper)]
 
     def _is_plain(self, q: Array) -> bool:
-        """Whether there is nothing to tell: a quick look at all elements at once."""
+        """Whether all elements are plausible. This quick check looks at all of them at once."""
         if not ((q >= self._least) & (q <= self._most)).all():
             return False
         squares = (np.einsum("ij,ij->i", q[:, own], q[:, own]) for own in self._quaternions)
@@ -91,9 +90,9 @@ class Plausible:
     def _mistakes(self, q: Array, name: str) -> Iterator[tuple[str, str]]:
         """The kinds of mistakes in q (states, nq), with messages."""
         for joint in self._manifold.joints:
-            if joint.kind in ("floating", "spherical"):
-                yield from _of_quaternion(joint, q, name)
-            elif joint.nq == 1:
+            for first in joint.quaternions:
+                yield from _of_quaternion(joint, first, q, name)
+            if joint.nq == 1:
                 lower, upper = self._limits.get(joint.name, (None, None))
                 yield from _of_position(joint, q[:, joint.idx_q], name, lower, upper)
 
@@ -110,8 +109,7 @@ def _numbers(given: Any) -> Array:
         return array.astype(float, copy=False)
 
 
-def _of_quaternion(joint: JointCoordinates, q: Array, name: str) -> Iterator[tuple[str, str]]:
-    first = joint.idx_q + joint.nq - 4
+def _of_quaternion(joint: JointCoordinates, first: int, q: Array, name: str) -> Iterator[tuple[str, str]]:
     where = f"{name}[{first}:{first + 4}], the quaternion of '{joint.name}',"
     quaternions = q[:, first : first + 4]
     norms = np.linalg.norm(quaternions, axis=-1)
@@ -135,7 +133,7 @@ def _of_position(
 ) -> Iterator[tuple[str, str]]:
     where = f"{name}[{joint.idx_q}], the position of '{joint.name}',"
     limited = lower is not None or upper is not None
-    if joint.kind == "angle":
+    if joint.space.elements == ("angle",):
         most = 2 * pi * (1 if limited else TURNS)
         farthest = max(most, -most if lower is None else -lower, -most if upper is None else upper)
         turned = positions[np.isfinite(positions) & (np.abs(positions) > farthest)]

@@ -83,12 +83,11 @@ class Rollout:
     def __call__(
         self, *arrays: npt.ArrayLike, last: bool = False, out: Any = None, threads: int = 1, **named: Any
     ) -> Any:
-        """The states after every step; see the class."""
+        """Returns the states after every step, or after the last one; the class describes the arguments."""
         return self._of(arrays, named, last)(*arrays, out=out, threads=threads, **named)
 
     def bind(self, *arrays: Any, last: bool = False, out: Any = None, threads: int = 1, **named: Any) -> Any:
-        """Returns a call without arguments, which reads the same arrays at every call, as `bind` of any
-        function."""
+        """Returns a call without arguments, which reads the same arrays every time: see `Compiled.bind`."""
         return self._of(arrays, named, last).bind(*arrays, out=out, threads=threads, **named)
 
     def looked_at_by(self, look: Look) -> None:
@@ -173,7 +172,7 @@ class Rollout:
 
 
 class Rollouts:
-    """`lib.rollout(q, v, tau, dt)` computes many steps in one call, by the first step that was generated.
+    """`lib.rollout(q, v, tau, dt)` computes many steps in one call, with the first step that was generated.
 
     `scheme` is the name of another step, such as "step_rk4". The other arguments of `lib.rollout` and of
     `lib.rollout.bind` are those of `lib.step.rollout`: see `Rollout`.
@@ -186,7 +185,7 @@ class Rollouts:
         return f"<rollouts of {', '.join(self._steps) or 'no step of integration'}>"
 
     def __call__(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
-        """The states after every step: see `Rollout`."""
+        """Returns the states after every step, or after the last one: see `Rollout`."""
         return self._of(scheme)(*arrays, **options)
 
     def bind(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:

@@ -22,7 +22,7 @@ def entries_of(output: SizedArgument) -> tuple[npt.NDArray[np.intp], ...]:
 
 
 def sparsity_of(output: SizedArgument) -> npt.NDArray[np.bool_]:
-    """Which elements of the dense array are not always 0, as booleans."""
+    """Whether each element of the dense array is not always 0, as booleans."""
     shape = output.dense or output.shape
     pattern = np.zeros(shape, np.bool_)
     pattern[entries_of(output)] = True

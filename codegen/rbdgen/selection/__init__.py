@@ -1,1 +1,1 @@
-"""What is chosen by counting operations: body axes, forms of algorithms, passes."""
+"""Choices by counts of operations: body axes, forms of algorithms, passes."""

@@ -1,4 +1,4 @@
-"""The search for body axes: how far to turn and slide every body's axes so that a function costs least.
+"""The search for body axes: the turns and slides of all bodies' axes with which a function costs least.
 
 The search is a coordinate descent on the real operation count, from the leaves to the root. One search on
 RNEA serves all functions within a few per cent; a second search on the function itself, from there, finds the
@@ -17,7 +17,8 @@ from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
 from rbdgen.errors import GraphError
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.model.angles import constant_angle, radians_of
@@ -47,12 +48,12 @@ REACH = 2.0
 """A slide beyond this multiple of the distances to neighbouring joints is refused as ill-conditioned."""
 
 FARTHEST_SLIDE = 1e3
-"""So is a slide beyond this many radii of gyration: the inertia would lose six digits beside m d^2."""
+"""The longest slide in radii of gyration; beyond it, the inertia would lose six digits beside m d^2."""
 
 
 @dataclass(frozen=True)
 class BodyAxes:
-    """The choice, in rad and m, with one number per body."""
+    """The turns (rad) and slides (m) of the axes of all bodies."""
 
     turns: tuple[float, ...]
     slides: tuple[float, ...]
@@ -101,7 +102,7 @@ class Count(NamedTuple):
 
     @property
     def most(self) -> float:
-        """The number of operations, without negations, that others may take to be better."""
+        """The largest number of operations, without negations, that a better count can have."""
         return min(self.least, self.total - 1)
 
     def says(self, most: float) -> bool:
@@ -115,7 +116,10 @@ def operations(reduced: ReducedModel, function: Function = RNEA, form: Form = CL
 
 
 def counted(reduced: ReducedModel, function: Function, form: Form, most: float = inf) -> Count:
-    """The same. If there are more than `most`, negations are not counted, which would double the time."""
+    """The operations of a form on a reduced model.
+
+    If there are more than `most`, negations are not counted, because that would double the time.
+    """
     tracer = GraphEngine()
     outputs = trace_on(tracer, reduced, function, form, named=False)
     least = tracer.operations(outputs)
@@ -123,7 +127,7 @@ def counted(reduced: ReducedModel, function: Function, form: Form, most: float =
 
 
 class _Descent:
-    """The current choice, and what is needed to improve it at one body."""
+    """The current choice of axes, which is improved body by body, and the counts that are known."""
 
     def __init__(
         self,
@@ -182,7 +186,9 @@ class _Descent:
         return [*frames, *(end for _, *ends in contacts for end in ends)]
 
     def whole_cost(self, most: float = inf) -> Count:
-        """The operations of the whole robot: identical branches share some, which no single chain shows."""
+        """The operations of the whole robot. Identical branches share some, which a single chain does not
+        show.
+        """
         return counted(self.reduced(), self.function, self.form, most)
 
     def cost(self, i: int, turn: float | None = None, slide: float | None = None, most: float = inf) -> Count:
@@ -235,7 +241,9 @@ class _Descent:
         return sorted(chosen)
 
     def neighbourhood(self, i: int) -> Iterable[int]:
-        """The bodies whose frames affect the cost of the chain: regrouped inertia comes from below."""
+        """The bodies whose frames affect the cost of the chain. They include all bodies below
+        i, from which regrouped inertia comes.
+        """
         return (*self.chain(i), *range(i, self.model.subtree_end[i]))
 
 
@@ -279,7 +287,7 @@ def part_of(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
 
 
 def _magnitudes(reduced: ReducedModel) -> tuple[object, ...]:
-    """All numbers on which a count depends, without signs. Signs affect only negations, and few of them."""
+    """All numbers on which a count depends, without signs, which affect only a few negations."""
     numbers: list[Scalar] = [*reduced.gravity]
     for body, own, whole in zip(reduced.bodies, reduced.moments, reduced.whole, strict=True):
         numbers += [*body.gamma, *body.alpha, *body.theta0, *body.translation]

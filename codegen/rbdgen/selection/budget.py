@@ -1,4 +1,4 @@
-"""An estimate of a function's operations before it is traced, so that what is too large is refused at once.
+"""An estimate of a function's operations before it is traced, to refuse large ones at once.
 
 Unrolled code grows with the robot, and that of derivatives with the cube of a chain's length. The estimates
 in the rows of the catalogue are sums over the tree. Each term is the number of operations that the textbook's
@@ -16,7 +16,7 @@ from rbdgen.wording import option
 
 
 def check_budget(model: Model, functions: Iterable[Function], budget: int) -> None:
-    """OptionError if a function is estimated to take more operations than `budget`."""
+    """Raise `OptionError` if a function is estimated to take more operations than `budget`."""
     for function in functions:
         operations, looped = function.estimate(model), function.smallest
         if operations > budget:

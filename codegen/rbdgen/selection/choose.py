@@ -8,16 +8,17 @@ Forms in loops are compared with the cheapest straight line if neighbouring runs
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf
 
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMB_LOOPS, LIMBS, Form, Function
+from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form
+from rbdgen.functions.function import Function
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.engine import GraphEngine
-from rbdgen.graph.programs.limbs import work
+from rbdgen.graph.programs.lanes import work
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.model.angles import ZERO_ANGLE
@@ -26,56 +27,16 @@ from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.limb_loops import smallest_in_limb_loops
-from rbdgen.selection.limbs import LONGEST, cheapest_in_limbs, cheapest_loop_in_limbs
-from rbdgen.selection.table import Table
+from rbdgen.selection.limbs import LONGEST, InLimbs, cheapest_in_limbs, cheapest_loop_in_limbs
+from rbdgen.selection.limits import LIMITS
+from rbdgen.selection.parameter_table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
 from rbdgen.wording import option
-
-CONTENDERS = 2
-"""How many of the cheapest traces go through the passes, which seldom change their order."""
-
-LARGE = 4000
-"""From this many operations on, only the cheapest trace goes through the passes."""
-
-REFINEMENT = 300_000
-"""The number of operations that the search for body axes may trace for one function: some seconds."""
-
-CLEARLY = 0.01
-"""The fraction of operations that one frame for a parallel-axis chain must save before the search.
-
-The search itself gains some per cent and may reverse a small difference.
-"""
-
-CLEARLY_FASTER = 0.9
-"""The greatest work of a line with alike limbs as lanes, as a fraction of a straight line's work.
-
-`make bench-forms` compares the work that the choice counts with times.
-"""
-
-BATCHES_LOSE = 1.1
-"""The limit on operations of the program limb by limb, which batches run, relative to the straight line."""
-
-LONGEST_FOR_VECTORS = 160_000
-"""The limit on executed operations of loops whose lanes are degrees of freedom; loops over columns do not
-count.
-
-A batch runs these loops as one straight line with about three fifths of the operations, and compilers take
-long for lines of more than 100 000 operations.
-"""
-
-REGISTERS = 2.0
-"""Registers of 32 bytes, as AVX2 has them, that the longest vectors fill."""
-
-UNITS = 4
-"""How many lengths are tried as the unit, the most frequent first."""
-
-LEAST_UNIT = 1e-9
-"""No unit is shorter, in m or as a fraction of the longest length: it would be rounding, not a dimension."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to trace a function, and what its plain trace costs."""
+    """One way to trace a function, and the cost of its plain trace."""
 
     form: Form
     subject: Subject
@@ -95,7 +56,7 @@ class Choice:
     axes: str
     alternatives: dict[str, Cost] = field(default_factory=dict)
     lanes: Program | None = None
-    """The same program with alike limbs as the lanes of vectors, if that is faster."""
+    """The program with alike limbs as the lanes of vectors, if that is faster."""
 
 
 def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
@@ -123,9 +84,9 @@ def _unit_lengths(plain: ReducedModel) -> list[float]:
     if any(not body.joint.type.turns for body in plain.bodies):
         return []
     lengths = [abs(float(value)) for body in plain.bodies for value in body.translation]
-    least = max(LEAST_UNIT * max(lengths), LEAST_UNIT)
+    least = max(LIMITS.least_unit * max(lengths), LIMITS.least_unit)
     counts = Counter(round(length, 12) for length in lengths if length > least)
-    return sorted(counts, key=lambda length: (-counts[length], length))[:UNITS]
+    return sorted(counts, key=lambda length: (-counts[length], length))[: LIMITS.tried_lengths]
 
 
 def _parallel_bodies(plain: ReducedModel) -> list[int]:
@@ -157,85 +118,157 @@ def choose(
     `axes` are those that the search found, or None to keep the model's own. All forms are counted in one or
     two sets of axes; the cheapest form then gets a search of its own and is counted in all other axes.
     `lanes` is the number of values of a vector that neighbouring runs of a loop may share (1 for none).
-    `limbs` says whether alike limbs may be the lanes of vectors. Compact forms are chosen only if forced.
+    `limbs` says whether alike limbs may be the lanes of vectors. Forms for size are chosen only if forced.
     """
-    forms = [form for form in function.forms_for(model) if not form.compact]
-    if forced is not None:
-        forms = [function.form_for(model, forced)]
-    plainly = {start: next(subjects(model, start, sums=sums)) for start in _starts(function, model, axes)}
-    words, plain = plainly[axes]
-    straight = [form for form in forms if form.loops is None]
-    staged = [form for form in forms if form.loops is not None and (lanes > 1 or forced is not None)]
-    tried = [
-        _counted(function, form, model, start, *subject, sums)
-        for start, subject in plainly.items()
-        for form in straight
-        if form.reduced or start == axes
-    ]
-    tried.sort(key=_operations)
-    programs = [(trace_program(plain, function, form, engine, sums=sums), form) for form in staged]
-    alternatives: dict[str, Cost] = {}
-    for count in tried:
-        alternatives.setdefault(count.form.name, count.cost)
-    alternatives |= {form.name: program.cost for program, form in programs}
-    for program, form in sorted(programs, key=lambda staged: staged[0].work(lanes)):
-        if not tried or (pays(program, lanes) and program.work(lanes) < tried[0].cost.work):
-            on, width, own = [(words, plain)], REGISTERS / lanes, program.work(lanes)
-            if tried and limbs and cheapest_in_limbs(function, model, on, width, own, sums=sums):
-                break  # a straight line with alike limbs as lanes takes less
-            choice = Choice(apply(program, TO_C), form.name, words, alternatives)
-            tried_on = subjects(model, axes, sums=sums)
-            if limbs and form.swept and lanes > 1:
-                return _in_limbs(choice, function, model, tried_on, REGISTERS / lanes, sums)
-            return choice
-    best, axes = tried[0].form, tried[0].start
-    starts = [axes]
-    also: list[Candidate] = []
-    if best.reduced:
-        if axes is not None:
-            start, parallel = axes, _parallel_worth(function, tried[0], plainly[axes][1], sums)
-            axes = _refined(function, best, model, start, parallel)
-            starts.append(axes)
-            also = _unturned(function, best, model, start, axes, sums)
-        tried += [
-            _counted(function, best, model, axes, *subject, sums)
-            for subject in subjects(model, axes, sums=sums)
+    return _Choosing(function, model, axes, engine, forced, sums, lanes, limbs).choice()
+
+
+@dataclass(frozen=True)
+class _Choosing:
+    """One choice: the arguments of `choose`, and the steps by which it is made."""
+
+    function: Function
+    model: Model
+    axes: BodyAxes | None
+    engine: str
+    forced: str | None
+    sums: bool
+    lanes: int
+    limbs: bool
+
+    def choice(self) -> Choice:
+        """The cheapest form: count straight lines, compare with loops, search axes for the best line."""
+        starts = _starts(self.function, self.model, self.axes)
+        plainly = {start: next(self._subjects(start)) for start in starts}
+        tried = self._counted_lines(plainly)
+        alternatives: dict[str, Cost] = {}
+        for count in tried:
+            alternatives.setdefault(count.form.name, count.cost)
+        looped = self._in_loops(*plainly[self.axes], tried, alternatives)
+        return looped or self._in_a_line(plainly, tried, alternatives)
+
+    def _forms(self) -> list[Form]:
+        if self.forced is not None:
+            return [self.function.form_for(self.model, self.forced)]
+        return [form for form in self.function.forms_for(self.model) if not form.for_size]
+
+    def _subjects(self, axes: BodyAxes | None) -> Iterator[tuple[str, ReducedModel]]:
+        return subjects(self.model, axes, sums=self.sums)
+
+    def _counted(self, form: Form, start: BodyAxes | None, subject: tuple[str, ReducedModel]) -> Candidate:
+        """A form with the operations of its plain trace."""
+        words, reduced = subject
+        on: Subject = reduced if form.reduced else self.model
+        tracer = GraphEngine()
+        outputs = trace_on(tracer, on, self.function, form, sums=self.sums, named=False)
+        return Candidate(form, on, words if form.reduced else "as given", tracer.cost(outputs), start)
+
+    def _counted_lines(self, plainly: Mapping[BodyAxes | None, tuple[str, ReducedModel]]) -> list[Candidate]:
+        """The straight lines in the first axes, the cheapest first."""
+        tried = [
+            self._counted(form, start, subject)
+            for start, subject in plainly.items()
+            for form in self._forms()
+            if form.loops is None and (form.reduced or start == self.axes)
         ]
-        tried.sort(key=_operations)
-    tried_on = (subject for start in dict.fromkeys(starts) for subject in subjects(model, start, sums=sums))
-    if forced == LIMB_LOOPS:
-        program, words = smallest_in_limb_loops(function, model, tried_on, sums=sums)
-        return Choice(program, LIMB_LOOPS, words, alternatives)
-    simple, chosen = _cheapest(function, tried, engine, sums, also)
-    if limbs and lanes > 1 and forced in (None, LIMBS):
-        most = inf if forced else CLEARLY_FASTER * work(simple.loops[0], 1)
-        found = cheapest_in_limbs(function, model, tried_on, REGISTERS / lanes, most, sums=sums)
-        if found is not None and (forced or found.by_limb.cost.total <= BATCHES_LOSE * simple.cost.total):
-            return Choice(found.by_limb, LIMBS, found.axes, alternatives, found.lanes)
-        if forced:
-            raise OptionError(
-                f"{option('variants', {function.name: LIMBS})}: its straight line has more than {LONGEST} "
-                f"operations, for which compilers take long; leave the choice to rbdgen"
-            )
-    return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+        return sorted(tried, key=_operations)
 
+    def _in_loops(
+        self, words: str, plain: ReducedModel, tried: Sequence[Candidate], alternatives: dict[str, Cost]
+    ) -> Choice | None:
+        """The form in loops that takes the least work, if it takes less than all straight lines.
 
-def _in_limbs(
-    choice: Choice,
-    function: Function,
-    model: Model,
-    tried_on: Iterator[tuple[str, ReducedModel]],
-    registers: float,
-    sums: bool,
-) -> Choice:
-    """The choice in loops, with alike limbs as lanes in one of the loops if that is clearly faster."""
-    before = choice.program
-    most = CLEARLY_FASTER * sum(work(loop, 1) for loop in before.loops if loop.count == 1)
-    form = function.form(choice.form)
-    found = cheapest_loop_in_limbs(before, function, form, model, tried_on, registers, most, sums=sums)
-    if found is None or found.by_limb.cost.total > BATCHES_LOSE * before.cost.total:
-        return choice
-    return replace(choice, program=found.by_limb, axes=found.axes, lanes=found.lanes)
+        The costs of all forms in loops are added to `alternatives`.
+        """
+        if self.lanes == 1 and self.forced is None:
+            return None
+        programs = [
+            (trace_program(plain, self.function, form, self.engine, sums=self.sums), form)
+            for form in self._forms()
+            if form.loops is not None
+        ]
+        alternatives |= {form.name: program.cost for program, form in programs}
+        faster = [
+            (program, form)
+            for program, form in programs
+            if not tried
+            or (fills_vectors(program, self.lanes) and program.work(self.lanes) < tried[0].cost.work)
+        ]
+        if not faster:
+            return None
+        program, form = min(faster, key=lambda staged: staged[0].work(self.lanes))
+        if tried and self.limbs and self._over_limbs(iter([(words, plain)]), program.work(self.lanes)):
+            return None  # a straight line with alike limbs as lanes takes less
+        choice = Choice(apply(program, TO_C), form.name, words, alternatives)
+        return self._with_limbs(choice, form) if form.can_use_limbs else choice
+
+    def _with_limbs(self, choice: Choice, form: Form) -> Choice:
+        """The choice in loops, with alike limbs as lanes in one of the loops if that is clearly faster."""
+        if not self.limbs or self.lanes == 1:
+            return choice
+        before, on, sums = choice.program, self._subjects(self.axes), self.sums
+        most = LIMITS.most_work * sum(work(loop, 1) for loop in before.loops if loop.count == 1)
+        found = cheapest_loop_in_limbs(
+            before, self.function, form, self.model, on, self._registers, most, sums=sums
+        )
+        if found is None or found.by_limb.cost.total > LIMITS.most_batch_loss * before.cost.total:
+            return choice
+        return replace(choice, program=found.by_limb, axes=found.axes, lanes=found.lanes)
+
+    @property
+    def _registers(self) -> float:
+        """The number of registers that a value takes per lane."""
+        return LIMITS.registers / self.lanes
+
+    def _over_limbs(self, on: Iterator[tuple[str, ReducedModel]], most: float) -> InLimbs | None:
+        """The straight line with alike limbs as lanes that takes the least work, if that is at most
+        `most`.
+        """
+        return cheapest_in_limbs(self.function, self.model, on, self._registers, most, sums=self.sums)
+
+    def _in_a_line(
+        self,
+        plainly: Mapping[BodyAxes | None, tuple[str, ReducedModel]],
+        tried: list[Candidate],
+        alternatives: dict[str, Cost],
+    ) -> Choice:
+        """The cheapest straight line after a search for its axes, over alike limbs if that is faster."""
+        best, start = tried[0].form, tried[0].start
+        starts, also = [start], list[Candidate]()
+        if best.reduced:
+            if start is not None:
+                parallel = _parallel_worth(self.function, tried[0], plainly[start][1], self.sums)
+                found = _refined(self.function, best, self.model, start, parallel)
+                starts.append(found)
+                also = self._unturned(best, start, found)
+            tried += [self._counted(best, starts[-1], subject) for subject in self._subjects(starts[-1])]
+            tried.sort(key=_operations)
+        tried_on = (subject for axes in dict.fromkeys(starts) for subject in self._subjects(axes))
+        if self.forced == LIMB_LOOPS:
+            program, words = smallest_in_limb_loops(self.function, self.model, tried_on, sums=self.sums)
+            return Choice(program, LIMB_LOOPS, words, alternatives)
+        simple, chosen = _cheapest(self.function, tried, self.engine, self.sums, also)
+        if self.limbs and self.lanes > 1 and self.forced in (None, LIMBS):
+            most = inf if self.forced else LIMITS.most_work * work(simple.loops[0], 1)
+            in_limbs = self._over_limbs(tried_on, most)
+            limit = inf if self.forced else LIMITS.most_batch_loss * simple.cost.total
+            if in_limbs is not None and in_limbs.by_limb.cost.total <= limit:
+                return Choice(in_limbs.by_limb, LIMBS, in_limbs.axes, alternatives, in_limbs.lanes)
+            if self.forced:
+                raise OptionError(
+                    f"{option('variants', {self.function.name: LIMBS})}: its straight line has more than "
+                    f"{LONGEST} operations, for which compilers take long; leave the choice to rbdgen"
+                )
+        return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+
+    def _unturned(self, form: Form, start: BodyAxes, found: BodyAxes) -> list[Candidate]:
+        """The candidate with the slides that were found and the turns of the start. Many turns save only
+        negations, which the passes save anyway.
+        """
+        if found.turns == start.turns:
+            return []
+        slid = BodyAxes(start.turns, found.slides)
+        return [self._counted(form, slid, next(self._subjects(slid)))]
 
 
 def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[BodyAxes | None]:
@@ -267,7 +300,7 @@ def _refined(
         measured = measure.form(smaller or form.name)
     if measured is CLASSICAL:
         return axes  # they were found for this form
-    return search(model, measure, measured, axes, REFINEMENT, parallel)
+    return search(model, measure, measured, axes, LIMITS.refinement, parallel)
 
 
 def choose_tabled(
@@ -314,18 +347,18 @@ def _parallel_worth(
     if not parallel:
         return ()
     together = operations(plain.with_axes(plain.turns, plain.slides, parallel), function, plainly.form)
-    return parallel if together < (1 - CLEARLY) * plainly.cost.total else ()
+    return parallel if together < (1 - LIMITS.least_gain) * plainly.cost.total else ()
 
 
 def gain(straight: Program, other: Program, lanes: int) -> float:
     """The estimated speed of a program with limbs as lanes, or with loops, relative to a straight line."""
     first, *more = other.loops
     if not more and first.kernel.lanes > 1:
-        return work(straight.loops[0], 1) / work(first, first.kernel.lanes * REGISTERS / lanes)
+        return work(straight.loops[0], 1) / work(first, first.kernel.lanes * LIMITS.registers / lanes)
     return straight.cost.work / other.work(lanes)
 
 
-def pays(program: Program, lanes: int) -> bool:
+def fills_vectors(program: Program, lanes: int) -> bool:
     """Whether the runs of every loop that can share vectors fill one, and the program is not too long for a
     batch.
     """
@@ -334,20 +367,8 @@ def pays(program: Program, lanes: int) -> bool:
 
 
 def too_long_for_vectors(program: Program) -> bool:
-    """Whether its loops are for vectors in one call, and too long for a batch."""
-    return program.by_freedom and program.cost.total > LONGEST_FOR_VECTORS
-
-
-def _unturned(
-    function: Function, form: Form, model: Model, start: BodyAxes, found: BodyAxes, sums: bool
-) -> list[Candidate]:
-    """The axes found, with the turns undone: many a turn saves only negations, which the passes save
-    anyway.
-    """
-    if found.turns == start.turns:
-        return []
-    slid = BodyAxes(start.turns, found.slides)
-    return [_counted(function, form, model, slid, *next(subjects(model, slid, sums=sums)), sums)]
+    """Whether the program's loops are for vectors in one call, and too long for a batch."""
+    return program.lanes_are_freedoms and program.cost.total > LIMITS.longest_for_vectors
 
 
 def _cheapest(
@@ -358,29 +379,12 @@ def _cheapest(
     also: Sequence[Candidate] = (),
 ) -> tuple[Program, Candidate]:
     """The cheapest program after the passes, among the first candidates and those in `also`."""
-    contenders = [*tried[:CONTENDERS], *also] if tried[0].cost.total < LARGE else tried[:1]
+    contenders = [*tried[: LIMITS.contenders], *also] if tried[0].cost.total < LIMITS.large else tried[:1]
     results = []
     for count in contenders:
         traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
         results.append((apply(straight_line(traced), SIMPLIFY), count))
     return min(results, key=lambda result: result[0].cost.total)
-
-
-def _counted(
-    function: Function,
-    form: Form,
-    model: Model,
-    start: BodyAxes | None,
-    axes: str,
-    reduced: ReducedModel,
-    sums: bool,
-) -> Candidate:
-    """A form with the operations of its plain trace."""
-    subject: Subject = reduced if form.reduced else model
-    tracer = GraphEngine()
-    outputs = trace_on(tracer, subject, function, form, sums=sums, named=False)
-    words = axes if form.reduced else "as given"
-    return Candidate(form, subject, words, tracer.cost(outputs), start)
 
 
 def _operations(candidate: Candidate) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""The garbage collector while graphs are made."""
+"""A pause of the garbage collector while graphs are made."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """No search for reference cycles: a trace makes a million small objects and no cycle, and repeated
-    searches take a sixth of the time. Reference counts still free all objects.
+    """Stop the search for reference cycles, which takes a sixth of the time.
+
+    A trace makes a million small objects and no cycle. Reference counts still free all objects.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Derivatives along directions, of the cheapest straight line of a function, simplified before and after.
+"""Derivatives along directions of the cheapest straight line of a function, simplified before and after.
 
 The cost of a derivative is known only after a form of the function itself has been chosen. That form is
 therefore chosen first and then differentiated. If the function has an inverse, the derivative is also
@@ -31,20 +31,20 @@ from rbdgen.model.model import Model
 from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
-from rbdgen.selection.table import TABLE, Table
+from rbdgen.selection.parameter_table import TABLE, Table
 from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 
 NEARLY = 1.1
-"""Others go through the passes as well if they take at most this multiple of the cheapest one's
-operations.
+"""Other derivatives also go through the passes if they take at most this multiple of the operations of the
+cheapest one.
 """
 
 
 @dataclass(frozen=True)
 class Chooser:
-    """How functions of a robot are chosen: the arguments of `choose`, or of `choose_tabled` if there is a
-    table.
+    """The settings by which functions of a robot are chosen: the arguments of `choose`, or of `choose_tabled`
+    if there is a table.
     """
 
     model: Model
@@ -83,7 +83,8 @@ class Chooser:
         if forced is not None:
             forms = [function.form_for(self.model, forced).name]
         if _by_table(made):
-            forms = [form for form in forms if not _is_along(made, form)]  # those know no rates of the table
+            # forms along a direction have no rates of the table
+            forms = [form for form in forms if not _is_along(made, form)]
         own = self._straight(made.of)
         by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         tried = {form: self._derivative(form, made, own, by) for form in forms}
@@ -107,7 +108,7 @@ class Chooser:
         return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
-        """The inputs with respect to which it is differentiated."""
+        """The inputs with respect to which the function is differentiated."""
         names = {x.name for x in made.by}
         signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
         table = [] if self.table is None else [self.table.argument]
@@ -127,7 +128,7 @@ class Chooser:
             return self._differentiated(function, function.differentiated, None)
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
-            smooth = replace(function, forms=tuple(form.smooth for form in function.forms))
+            smooth = replace(function, forms=tuple(form.for_derivatives for form in function.forms))
             self._lines[function.name] = self._choose(smooth, forced, lanes=1)
         return self._lines[function.name]
 
@@ -153,7 +154,9 @@ class Chooser:
         return self._straight(replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None))
 
     def _by_along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
-        """The derivative by that form: the gradient if there are weights, otherwise the rates."""
+        """The derivative by the form along a direction: the gradient if there are weights, otherwise the
+        rates.
+        """
         moving = {x.name + DOT for x in of.signature.inputs}
         graph = _with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
@@ -208,7 +211,7 @@ def _table_last(graph: Graph) -> Graph:
 
 
 def _moving(model: Model, x: SizedArgument, *, coordinates: bool) -> Moving:
-    """How an input moves: q joint by joint, others element by element."""
+    """The motion of an input: q moves joint by joint, and other inputs move element by element."""
     if x.kind != "configuration":
         return Moving(x.name, x.shape)
     if coordinates:

@@ -1,4 +1,4 @@
-"""The form that loops over alike limbs, for small memories: what limbs share is written once."""
+"""The form that loops over alike limbs, for small memories: the code that limbs share is written once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from rbdgen.functions.function import Function
 from rbdgen.graph.cost import cost
+from rbdgen.graph.programs.lanes import known
 from rbdgen.graph.programs.limb_loops import loops_over_limbs
-from rbdgen.graph.programs.limbs import known
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
 from rbdgen.graph.programs.program import Program
-from rbdgen.model.limbs import limbs_in_turn
+from rbdgen.model.alike_limbs import limbs_in_turn
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.limbs import trace_in_limbs
@@ -19,7 +19,7 @@ from rbdgen.selection.limbs import trace_in_limbs
 def smallest_in_limb_loops(
     function: Function, model: Model, subjects: Iterable[tuple[str, ReducedModel]], *, sums: bool
 ) -> tuple[Program, str]:
-    """The loops over limbs that take the least flash memory, and their axes in words."""
+    """The program of loops over limbs that takes the least flash memory, and its axes in words."""
     form = function.in_limb_loops
     assert form is not None
     traced = [

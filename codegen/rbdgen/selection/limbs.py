@@ -1,8 +1,8 @@
 """Alike limbs as lanes: a function is traced on a smaller robot, on which one limb stands for several.
 
 Numbers in which the limbs differ become entries of a table with one row per lane. Equal numbers stay numbers,
-including zeros that all limbs share. What a limb hands on to the trunk is summed over the lanes. The program
-has one straight line, whose inputs and outputs for limbs have a place in every lane.
+including zeros that all limbs share. Values that limbs pass on to the trunk are summed over the lanes. The
+program has one straight line, whose inputs and outputs for limbs have a place in every lane.
 """
 
 from __future__ import annotations
@@ -15,24 +15,27 @@ from typing import Any, Final
 
 from rbdgen.access import Access
 from rbdgen.description.schema import Limit
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function
 from rbdgen.graph.engine import GraphEngine, Results
 from rbdgen.graph.node import Input
-from rbdgen.graph.programs.limbs import TABLE, counted, known, limb_by_limb, line_of_limbs, work
+from rbdgen.graph.programs.lanes import LIMB_CONSTANTS, counted, known, limb_by_limb, line_of_limbs, work
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, apply
 from rbdgen.graph.programs.program import Loop, Program, Result
-from rbdgen.model.limbs import Limbs, limbs_in_lanes
+from rbdgen.model.alike_limbs import Limbs, limbs_in_lanes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.axes import part_of
-from rbdgen.selection.table import Entry, mapped
+from rbdgen.selection.parameter_table import Entry, mapped
 from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, is_number, neg
 from rbdgen.sweeps.inputs import Lanes, State, state_of
 
 Places = Sequence[tuple[int, ...]]
-"""Of each element of the smaller robot's array, its index in the whole one's: one, or one per lane."""
+"""For each element of an array of the smaller robot, its index in the whole robot's array, or one per
+lane.
+"""
 
 
 def trace_in_limbs(
@@ -44,9 +47,9 @@ def trace_in_limbs(
     sums: bool = True,
     zeros_in_lanes: bool = False,
 ) -> Program:
-    """The form with alike limbs as lanes, see `sweeps.inputs.coordinates` for `sums`.
+    """Trace the form with alike limbs as lanes. For `sums`, see `sweeps.inputs.coordinates`.
 
-    `zeros_in_lanes`: whether zeros of matrices between different limbs are written lane by lane.
+    `zeros_in_lanes` says whether zeros of matrices between different limbs are written lane by lane.
     """
     traced = _Tracing(reduced, limbs, zeros_in_lanes)
     model, small = reduced.model, traced.robots[0].model
@@ -98,7 +101,7 @@ def trace_loop_in_limbs(
             writes[part] = where
     line = Loop(loop.name, traced.tracer.graph(outputs), traced.reads, writes)
     loops = (line if before.name == loop.name else before for before in program.loops)
-    return replace(program, loops=tuple(loops), tables={**program.tables, TABLE: traced.rows})
+    return replace(program, loops=tuple(loops), tables={**program.tables, LIMB_CONSTANTS: traced.rows})
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,10 @@ def cheapest_loop_in_limbs(
     *,
     sums: bool,
 ) -> InLimbs | None:
-    """The same for a form in loops; `most` limits the work of the line in limbs."""
+    """The cheapest program with alike limbs as lanes in one loop of a form in loops.
+
+    Arguments and result are those of `cheapest_in_limbs`, but `most` limits the work of that loop alone.
+    """
     traced = [
         (
             known(trace_loop_in_limbs(program, reduced, limbs, function, form, sums=sums)),
@@ -178,7 +184,7 @@ class LimbTable:
         self._places: dict[tuple[float, ...], int] = {}
 
     def merged(self, values: Sequence[Any]) -> Any:
-        """One value for the values of all lanes: equal numbers are kept, different ones become an entry.
+        """Merge the values of all lanes into one: equal numbers are kept, different ones become an entry.
 
         All else must be equal, except for names and limits, which nothing reads here.
         """
@@ -252,8 +258,8 @@ class _Tracing:
     ) -> dict[str, tuple[Access, Sequence[Scalar]]]:
         """The parts of an output by name, each with its access and its elements.
 
-        Of a matrix, more values may follow, between the limb in every lane and one some lanes ahead. Other
-        entries between limbs are 0.
+        For a matrix, more values may follow: entries between the limb in each lane and the limb some lanes
+        ahead. Other entries between limbs are 0.
         """
         found = list(zip(self.places(x.kind), values, strict=False))
         if x.kind == "matrix":
@@ -299,7 +305,7 @@ class _Tracing:
         return elements
 
     def state(self, vectors: Sequence[tuple[SizedArgument, Sequence[Scalar]]], *, sums: bool) -> State:
-        """The state for the algorithms."""
+        """The state with which the algorithms compute."""
         tracer, model = self.tracer, self.robots[0].model
         made = state_of(
             model,
@@ -317,8 +323,10 @@ class _Tracing:
     def filled(self) -> ReducedModel:
         """The smaller robot with symbols in place of table entries."""
         n, lanes = len(self.table.entries), self.limbs.lanes
-        self.reads[TABLE] = Access(TABLE, tuple(range(n)), tuple(n * lane for lane in range(lanes)))
-        table = self.tracer.symbols(TABLE, n, lanes)
+        self.reads[LIMB_CONSTANTS] = Access(
+            LIMB_CONSTANTS, tuple(range(n)), tuple(n * lane for lane in range(lanes))
+        )
+        table = self.tracer.symbols(LIMB_CONSTANTS, n, lanes)
         return mapped(self.merged, Entry, lambda x: neg(table[x.place]) if x.opposite else table[x.place])
 
     @property
@@ -339,12 +347,12 @@ class _Tracing:
             tuple(Input(x.name, x.size) for x in inputs),
             tuple(Result(x.name, x.shape) for x in outputs),
             (Loop(name, self.tracer.graph(results), self.reads, writes),),
-            tables={TABLE: self.rows},
+            tables={LIMB_CONSTANTS: self.rows},
         )
 
 
 def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:
-    """The same model with equations in parents' axes only where all lanes have them so."""
+    """Keep equations in parents' axes only at bodies for which all lanes have them so."""
     unlike = {
         body
         for group in limbs.groups
@@ -359,7 +367,7 @@ def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:
 
 
 def _without_frames(reduced: ReducedModel) -> ReducedModel:
-    """The same model without frames and contacts, which differ between limbs and are not read."""
+    """Remove frames and contacts, which differ between limbs and are not read."""
     model = replace(reduced.model, frames=(), contacts=())
     return replace(reduced, model=model, aligned=(), frames=(), contacts=())
 
@@ -376,7 +384,7 @@ def _spans(model: Model, kind: Kind) -> list[range]:
 
 
 def _places(lanes: tuple[int, ...]) -> tuple[int, ...]:
-    """A single place if all lanes have the same one."""
+    """The places of an element in all lanes; a single place if all are the same."""
     return lanes[:1] if len(set(lanes)) == 1 else lanes
 
 

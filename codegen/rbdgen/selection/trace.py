@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from rbdgen.access import whole
-from rbdgen.functions.function import Form, Function
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function
 from rbdgen.functions.resistance import model_of
 from rbdgen.graph.derivatives.reverse import pullback
 from rbdgen.graph.engine import Engine, GraphEngine, new_engine
@@ -15,7 +16,7 @@ from rbdgen.graph.node import Graph, Input
 from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.selection.table import TABLE, Tabled
+from rbdgen.selection.parameter_table import TABLE, Tabled
 from rbdgen.signature import SizedSignature
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.coupled import coupled
@@ -23,8 +24,8 @@ from rbdgen.sweeps.inputs import ByParameters, State, state_of
 from rbdgen.sweeps.loops import FormLoop
 
 Subject = Model | ReducedModel | Tabled
-"""What a form is traced on: a model; or a reduced model, for cheap forms (which reduce a plain model first).
-If some of its numbers are entries of a table, the table is the last input.
+"""The robot on which a form is traced: a model, or for cheap forms a reduced model (they reduce a plain model
+first). If some of its numbers are entries of a table, the table is the last input.
 """
 
 Traced = list[tuple[str, tuple[int, ...], Sequence[Scalar]]]
@@ -84,7 +85,7 @@ def trace_program(
     reduced = function.held_by(reduced)
     signature = function.sized(reduced.model)
     looped = form.loops(reduced)
-    if form.over == "all" and not reduced.model.coupling.is_trivial:
+    if form.degrees == "all" and not reduced.model.coupling.is_trivial:
         looped = coupled(looped, reduced.model, signature)
     kernels: list[Graph] = []
     loops = []
@@ -94,14 +95,14 @@ def trace_program(
         kernels.append(kernel)
         own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in loop.inputs}
         reads = {**own, **loop.reads}
-        loops.append(Loop(loop.name, kernel, reads, loop.writes, loop.count, loop.zeros, loop.alone))
+        loops.append(Loop(loop.name, kernel, reads, loop.writes, loop.count, loop.zeros, loop.distinct_runs))
     return Program(
         tuple(Input(argument.name, argument.size) for argument in signature.inputs),
         tuple(Result(argument.name, argument.shape) for argument in signature.outputs),
         tuple(loops),
         looped.scratch,
         looped.tables,
-        looped.by_freedom,
+        looped.lanes_are_freedoms,
     )
 
 

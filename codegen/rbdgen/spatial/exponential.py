@@ -57,7 +57,7 @@ _ARC: Final = [(-1) ** k / (2 * k + 1) for k in range(12)]
 """Coefficients of arctan(z) / z in powers of z^2, accurate to the last bit for z up to tan(pi/16)."""
 
 Blocks = tuple[Matrix, Matrix]
-"""A derivative by a motion, as [[first, second], [0, first]] over (linear, angular)."""
+"""The blocks (first, second) of a derivative [[first, second], [0, first]] in (linear, angular) order."""
 
 
 class Elementary(NamedTuple):
@@ -82,8 +82,8 @@ class _Switch:
         self.large = sub(1, mul(self._far, below)) if elementary.smooth else squared
 
     def __call__(self, series: Sequence[Scalar], formula: Scalar) -> Scalar:
-        """The value. The formula must be evaluated at `large`, which is t^2, or 1 for smaller t if all is
-        smooth.
+        """The value of the function. The formula must be evaluated at `large`: t^2, or 1 if t < 1 and the
+        result is to be smooth.
         """
         near = polynomial(series, self._small)
         return add(mul(self._far, formula), mul(sub(1, self._far), near))
@@ -117,7 +117,7 @@ class Exponential:
 
     @cached_property
     def quaternion(self) -> Quaternion:
-        """The one of the two quaternions whose scalar is not negative, which is closer to the identity."""
+        """The quaternion with a nonnegative scalar, of which the negative is the same rotation."""
         _, cos, factor = self._half
         sign = self.elementary.sign(add(cos, _TINY))
         x, y, z = self.motion.angular * mul(sign, factor)
@@ -136,7 +136,7 @@ class Exponential:
 
     @cached_property
     def _cancelled(self) -> Scalar:
-        """C, which loses its digits near zero. Its product with t^2 does not."""
+        """C by its formula, which loses digits near t = 0; the product with t^2 does not lose any."""
         return sub(1, self._S) / mul(4, self._half[0])
 
     @cached_property
@@ -204,7 +204,7 @@ class Logarithm:
 
     @cached_property
     def _G(self) -> Scalar:
-        """G = (B - C) t / (8 sin(t/2)) with B and C at half the angle, of which neither loses digits."""
+        """G = (B - C) t / (8 sin(t/2)) with B and C at half the angle, where they do not lose digits."""
         vector, scalar = self._shorter
         squared = mul(self._factor, self._factor)
         once = 4 / mul(squared, add(1, scalar))
@@ -224,7 +224,7 @@ class Logarithm:
     def by_start(self) -> Blocks:
         """The derivative of the motion with respect to the frame in which it starts.
 
-        It is that of the reverse motion with respect to its end.
+        It is minus the derivative of the reverse motion with respect to the frame to which that leads.
         """
         back = rotation_of(self.quaternion).T.apply(self.translation)
         turn, shift = self._derivative(-self.motion.angular, -back)

@@ -140,7 +140,7 @@ class Matrix:
         return Matrix(*(row * factor for row in self.rows))
 
     def apply(self, v: Vector) -> Vector:
-        """The product with a column: A v."""
+        """The product A v."""
         return Vector(*(row.dot(v) for row in self.rows))
 
     def __matmul__(self, other: Matrix) -> Matrix:
@@ -276,14 +276,14 @@ class Transform(NamedTuple):
     translation: Vector
 
     def __matmul__(self, other: Transform) -> Transform:
-        """The placement in this frame's parent of a frame that is given in this frame."""
+        """Composes placements: `other` places a frame in this one, and the result places it in the parent."""
         return Transform(
             self.rotation @ other.rotation, self.rotation.apply(other.translation) + self.translation
         )
 
     @property
     def inverse(self) -> Transform:
-        """The parent placed in this frame."""
+        """The placement of the parent in this frame."""
         back = self.rotation.T
         return Transform(back, -back.apply(self.translation))
 

@@ -25,7 +25,7 @@ class PlanarRotation:
 
     @property
     def plane(self) -> tuple[int, int]:
-        """The two axes of its plane, of which the first is rotated towards the second."""
+        """The two axes of its plane; a positive angle rotates the first axis towards the second."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3
 
     @property

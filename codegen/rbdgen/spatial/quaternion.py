@@ -28,7 +28,7 @@ class KnownRotation(tuple[Scalar, Scalar, Scalar, Scalar]):
 
 
 def rotation_of(quaternion: Quaternion) -> Matrix:
-    """The rotation matrix of a unit quaternion (x, y, z, w), which is not normalised."""
+    """The rotation matrix of a quaternion (x, y, z, w), which must have unit length: it is not normalised."""
     if isinstance(quaternion, KnownRotation):
         return quaternion.matrix
     x, y, z, w = quaternion
@@ -79,7 +79,7 @@ def turning_of(quaternion: Quaternion, rates: Quaternion) -> Vector:
 
 
 def at_unit_length(quaternion: Quaternion, rates: Quaternion) -> Quaternion:
-    """The part of rates of a unit quaternion that keeps its length."""
+    """The rates of a unit quaternion without their part along it, which would change its length."""
     along = dot(quaternion, rates)
     x, y, z, s = (sub(rate, mul(own, along)) for own, rate in zip(quaternion, rates, strict=True))
     return x, y, z, s

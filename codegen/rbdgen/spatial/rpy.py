@@ -23,8 +23,8 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
 def rpy_from_rotation(rotation: Iterable[Iterable[float]]) -> tuple[float, float, float]:
     """Roll, pitch and yaw of a matrix of numbers.
 
-    Roll is computed after yaw has been removed, so that R is reproduced to the last digits near pitch = pi/2,
-    too.
+    Roll is computed after yaw has been removed, so that R is reproduced to the last digits even near
+    pitch = pi/2.
     """
     (r00, r01, r02), (r10, r11, r12), (r20, _, _) = ([float(x) for x in row] for row in rotation)
     yaw = atan2(r10, r00)

@@ -1,1 +1,1 @@
-"""From emitted C to an importable package: compilers, flags, objects, and the cache of finished builds."""
+"""Importable packages from emitted C: compilers, flags, objects, and the cache of finished builds."""

@@ -1,4 +1,4 @@
-"""How batch functions are compiled: once for this machine, or once per level of x86-64, chosen at run
+"""Builds of batch functions: one for this machine, or one per level of x86-64, chosen at run
 time.
 """
 
@@ -22,15 +22,15 @@ ARCHITECTURES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "x86-64-v4": ("-march=x86-64-v4", _X86),
     "aarch64": ("-march=armv8-a", ()),
 }
-"""By name: the flag for single calls, and the levels of batch functions. The flag is also the least processor
-on which the module runs.
+"""The architectures by name: the flag for single calls, and the levels of batch functions. The flag also
+names the least processor on which the module runs.
 """
 
 DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
 
 
 def architecture(name: str) -> tuple[str, tuple[str, ...]]:
-    """The row of the table; `OptionError` that lists all rows if there is none."""
+    """The row of the table. Raises OptionError, which lists all rows, if there is none."""
     if name not in ARCHITECTURES:
         raise OptionError(f"{option('arch', name)} is not known; {choose(name, ARCHITECTURES)}")
     return ARCHITECTURES[name]
@@ -38,7 +38,7 @@ def architecture(name: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class BatchFunction:
-    """How a batch function is compiled. `level` is that of x86-64; it is empty if there is only one build."""
+    """A build of a batch function. `level` is that of x86-64; it is empty if there is only one build."""
 
     function: str
     level: str

@@ -22,7 +22,7 @@ from rbdgen.toolchain.kept import SEAL, STAGING, staging_of, tag, trim, used_now
 from rbdgen.toolchain.locks import locked
 
 _ATTEMPTS: Final = 10
-"""How often an entry is made that somebody else removes before it is used."""
+"""The number of attempts at an entry that another process removes before it is used."""
 
 _STALE_SECONDS: Final = 24 * 3600.0
 _PRIVATE_MODE: Final = 0o700
@@ -42,7 +42,7 @@ class Cache:
     def __init__(self, root: Path, limit: int | None = None) -> None:
         """`root` is the folder of the entries; "~" at its beginning is the user's home.
 
-        `limit`: bytes. If the entries have more, those that were not used for longest are removed before the
+        `limit` is in bytes. If the entries have more, the least recently used ones are removed before the
         first new one is made. None keeps all.
         """
         try:
@@ -73,7 +73,7 @@ class Cache:
         return folder if _sound(folder) else None
 
     def read(self, key: str, read: Callable[[Path], T]) -> T | None:
-        """What `read` takes from the entry's folder; None if there is no such entry."""
+        """Calls `read` on the entry's folder, and gives its result; None if there is no such entry."""
         if not (self.root / key).is_dir():
             return None
         try:
@@ -87,7 +87,7 @@ class Cache:
             return None
 
     def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """As `using`, for entries that nobody removes."""
+        """Gives the folder of an entry that nobody removes."""
         with self.using(key, fill) as folder:
             return folder
 
@@ -146,7 +146,7 @@ class Cache:
             shutil.rmtree(staging, ignore_errors=True)
 
     def _remove_stale(self) -> None:
-        """Remove what killed processes left behind."""
+        """Remove the unfinished folders of killed processes."""
         for folder in self.root.glob(f"{STAGING}*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
@@ -154,12 +154,12 @@ class Cache:
 
 
 def user_cache() -> Cache:
-    """The user's cache, with the limit of its size, as environment variables say."""
+    """The user's cache. Environment variables determine its folder and the limit of its size."""
     return Cache(environment_cache(), environment_cache_size())
 
 
 def user_cache_root() -> Path:
-    """Where the user's cache is, or will be.
+    """The folder of the user's cache, which may not exist yet.
 
     Raises:
         OptionError: it is in a home folder that is not known.
@@ -172,8 +172,8 @@ def user_cache_root() -> Path:
 
 
 def _unusable(root: Path) -> str | None:
-    """Why a folder cannot hold the cache; None if it can. It is created, and closed to others, if
-    possible.
+    """The reason why a folder cannot hold the cache; None if it can. The folder is created, and closed to
+    other users, if possible.
     """
     try:
         root.mkdir(_PRIVATE_MODE, parents=True, exist_ok=True)

@@ -130,7 +130,7 @@ def _output(command: Sequence[str], remedy: str = ANOTHER) -> str:
 
 
 def check_flags(flags: Sequence[str]) -> None:
-    """`BuildError` for a flag that violates IEEE 754."""
+    """Raises BuildError for a flag that violates IEEE 754."""
     for flag in flags:
         if flag in _FORBIDDEN:
             raise BuildError(f"the flag {flag} changes results beyond rounding; leave it out")
@@ -154,11 +154,11 @@ def compile_all(
 ) -> dict[str, float]:
     """Compile every source, `jobs` at a time. The result has the seconds that each source took.
 
-    `watched` is told of each one that begins or ends. All running compilers are ended if one of them
+    `watched` is notified when a compilation begins or ends. All running compilers are ended if one of them
     fails, or if an exception (including Ctrl-C) is raised.
 
     Raises:
-        BuildError: naming the first source that was refused, with the compiler's first complaint.
+        BuildError: a source was refused; the message has the first one and the compiler's first complaint.
     """
     processes = Processes()
     seconds: dict[str, float] = {}
@@ -185,7 +185,7 @@ def compile_all(
 
 
 def link(compiler: Compiler, objects: Sequence[str], module: str, folder: Path, flags: Sequence[str]) -> None:
-    """Link objects into a shared module; `BuildError` if the linker refuses."""
+    """Link objects into a shared module. Raises BuildError if the linker refuses."""
     Processes().run(
         [*compiler.command, "-shared", *flags, *objects, "-o", module, "-pthread", "-lm"], folder, module
     )
@@ -206,7 +206,7 @@ class Processes:
         what: str,
         remedy: str = "check the compiler, or report the generated file",
     ) -> None:
-        """Run a command to its end; `BuildError` with the first error line if its exit status is not 0."""
+        """Run a command to its end. Raises BuildError, with its first error, if its exit status is not 0."""
         with self._lock:
             if self._stopped:
                 raise BuildError(f"{what}: not compiled, another file failed")

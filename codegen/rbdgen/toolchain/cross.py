@@ -1,4 +1,4 @@
-"""A generated folder compiled for a microcontroller, with its figures and its promises checked."""
+"""Compiles a generated folder for a microcontroller, measures its figures and checks its promises."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rbdgen.toolchain.targets import Target
 from rbdgen.toolchain.watch import FunctionsWatched, Watch
 
 DEBUGGED: Final = "-O0"
-"""How code is compiled that is debugged: its flash and stack are told beside those of the target's flags."""
+"""The flag of a build for debugging: its flash and stack are reported beside those of the target's flags."""
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
 """Flags that figures need, beside those of the target."""
@@ -36,9 +36,9 @@ def cross_compiler(target: Target) -> Compiler | None:
 
 
 def refused_headers(sources: Sources, compiler: Compiler, flags: tuple[str, ...]) -> str | None:
-    """What the compiler says of the headers that functions include; None where it has all of them.
+    """The compiler's error about the headers that functions include; None if it has all of them.
 
-    A compiler without a C library has those of C's freestanding subset alone, which most functions need.
+    A compiler without a C library only has the headers of C's freestanding subset.
     """
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as name:
         folder = Path(name)
@@ -126,5 +126,5 @@ def _facts(
 
 
 def _size(symbol: str, code: Figures) -> dict[str, int]:
-    """Bytes of flash and of stack of a function with all that it calls."""
+    """The bytes of flash and of stack of a function, with all functions that it calls."""
     return {"object_bytes": code.flash(symbol), "stack_bytes": code.stack(symbol)}

@@ -57,7 +57,7 @@ class _Entry:
     path: Path
     size: int
     used: float
-    """When it was last used, in seconds."""
+    """The time of its last use, in seconds."""
 
 
 def contents(root: Path) -> Contents:
@@ -129,7 +129,7 @@ def used_now(folder: Path) -> None:
 
 
 def staging_of(folder: Path) -> Path:
-    """A new name for a folder that becomes this entry, or that was it."""
+    """A new name for a folder that is filled to become this entry, or that was this entry and is removed."""
     return folder.with_name(f"{STAGING}{folder.name}-{secrets.token_hex(8)}")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of this file, which is made where it is missing; wait for those who hold it."""
+    """Hold the lock of this file after waiting for all others who hold it. A missing file is created."""
     descriptor = None
     while descriptor is None:
         descriptor = _acquired(path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
@@ -39,7 +39,7 @@ def locked_at_once(path: Path) -> Iterator[bool]:
 
 
 def _acquired(path: Path, operation: int) -> int | None:
-    """A descriptor that holds the lock until it is closed; None where the file was removed meanwhile."""
+    """A descriptor that holds the lock until it is closed; None if the file was removed meanwhile."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, operation)

@@ -34,7 +34,7 @@ from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
 from rbdgen.toolchain.watch import Watch
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
-"""What a build was made from, beside the other files: its first manifest, flags and levels; for
+"""The origin of a build, beside the other files: its first manifest, flags and levels; for
 `load.pickled`.
 """
 
@@ -46,7 +46,7 @@ _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "d
 
 @dataclass(frozen=True)
 class Toolchain:
-    """How to compile: the compiler, the target's flags, and the number of compilers that run at once."""
+    """The tools of a build: the compiler, its flags, and the number of compilers that run together."""
 
     compiler: Compiler
     flags: tuple[str, ...]
@@ -71,16 +71,16 @@ class Toolchain:
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Path:
-    """As `built`, in a cache from which nobody removes anything."""
+    """Builds the package like `built`, for a cache from which nobody removes anything."""
     with built(sources, toolchain, cache, watch) as folder:
         return folder
 
 
 @contextmanager
 def built(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Iterator[Path]:
-    """The compiled package as the folder `<cache>/<key>/<name>`; from the cache if it was built before.
+    """Gives the folder `<cache>/<key>/<name>` of the compiled package, which is built if the cache lacks it.
 
-    The folder stays as long as the context does.
+    The folder is kept as long as the context lasts.
 
     Raises:
         BuildError: no compiler, no Python headers, sources that the compiler refuses, or a full disk.
@@ -132,7 +132,7 @@ def _own_suffix() -> str:
 
 
 def package_files(folder: Path) -> dict[str, bytes]:
-    """All files of a compiled package as `build` gave it, to be written where the user wants it."""
+    """All files of a compiled package in the folder that `build` returned."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         return {name: (folder / name).read_bytes() for name in manifest["files"]}
@@ -204,7 +204,7 @@ def write_sources(files: Mapping[str, str], folder: Path) -> None:
 def function_compilations(
     sources: Sources, toolchain: Toolchain
 ) -> tuple[list[Compilation], list[BatchFunction]]:
-    """How the functions and their batch functions are compiled, from a folder beside that of the sources."""
+    """The compilations of functions and of batch functions, for a compiler that runs beside the sources."""
     here = f"-I../{sources.name}"
     flags = toolchain.function_flags
     vectors = {
@@ -224,7 +224,7 @@ def function_compilations(
 def _linked(
     toolchain: Toolchain, parts: Sequence[str], objects: Path, folder: Path, stem: str, suffix: str
 ) -> tuple[str, str]:
-    """The shared module of these objects: its file in the folder, and its SHA-256.
+    """Links these objects into a shared module; returns the name of its file in the folder and its SHA-256.
 
     The file's name has the hash. A folder that is generated again thus has another file for other code, which
     a process that opened the older one can open, too.
@@ -265,8 +265,8 @@ def _completed(
 def _batch_facts(
     batch_function: BatchFunction, objects: Path, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """How a batch function was compiled. If one source is compiled several times, the seconds are those of
-    the last.
+    """The facts of the compilation of a batch function. If one source is compiled several times, the seconds
+    are those of the last.
     """
     compilation = batch_function.compilation
     return {

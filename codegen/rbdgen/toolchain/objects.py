@@ -1,5 +1,6 @@
-"""Compiled functions by what they are compiled from: one that is there already is not compiled again,
-whatever other functions stand beside it.
+"""Caches the objects of functions by the sources and flags of each function.
+
+A function is therefore compiled once, whatever other functions its folders have.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ _SECONDS: Final = "seconds.json"
 
 
 class Objects:
-    """The objects of a folder's functions, from the cache where they were compiled before."""
+    """The objects of a folder's functions, from the cache if they were compiled before."""
 
     def __init__(
         self, name: str, files: Mapping[str, str], compiler: Compiler, flags: Sequence[str], cache: Cache
     ) -> None:
-        """`name`: of the folder; `files`: its texts; `flags`: those that say what machine it is for."""
+        """`name` and `files` are those of the folder; `flags` are those that name the machine."""
         self._name, self._files = name, files
         self._compiler, self._flags, self._cache = compiler, flags, cache
 
@@ -42,10 +43,10 @@ class Objects:
         jobs: int,
         watch: Watch,
     ) -> dict[str, float]:
-        """Compile all in this folder, or take it from the cache, as `compile_all` does. The result has the
-        seconds that each source took when it was compiled.
+        """Compile all sources in this folder like `compile_all`, or copy their objects from the cache. The
+        result has the seconds that each source took when it was compiled.
 
-        `functions`: how each function is compiled; `others`: what is always compiled anew.
+        `functions` has the compilations of each function, and `others` those that are never cached.
         """
         seconds: dict[str, float] = {}
         missing: dict[str, str] = {}
@@ -82,7 +83,7 @@ class Objects:
         self._cache.entry(key, fill)
 
     def _key(self, one: Compilation) -> str | None:
-        """A hash of all that the object depends on; None if it includes what is not part of the folder."""
+        """A hash of all that the object depends on; None if it includes a file from outside the folder."""
         try:
             texts = self._texts(self._file(one))
         except KeyError:
@@ -126,12 +127,12 @@ def _code(text: str) -> str:
 
 
 def _made(one: Compilation) -> tuple[str, str]:
-    """The files that a compiler makes: an object, and how much stack its functions take."""
+    """The files that a compilation makes: the object, and the report of the stack of its functions."""
     return one.target, f"{Path(one.target).stem}.su"
 
 
 def _copied(one: Compilation, folder: Path, entry: Path) -> float:
-    """The seconds that an object took, which is copied from its entry."""
+    """Copies an object from its entry; returns the seconds that its compilation took."""
     for file in _made(one):
         kept = entry / f"object{Path(file).suffix}"
         if kept.exists():

@@ -27,10 +27,10 @@ def shared_library(
     cache: Cache,
     watch: Watch | None = None,
 ) -> Iterator[Path]:
-    """The library, from the cache if it was built before. Its path differs if its code does. It stays as long
-    as the context does.
+    """Gives the path of the library, which is built if the cache lacks it, and differs for other code. The
+    library is kept as long as the context lasts.
 
-    `callers` are C files in folders of their own; the library has those functions of the folder that they
+    `callers` are C files in folders of their own; the library has the functions of the folder that they
     call. Batch functions are compiled for the least processor that the toolchain's flags name. Raises
     BuildError as `module.build` does.
     """

@@ -48,7 +48,7 @@ class Target:
 
     @property
     def install(self) -> str:
-        """How to install its compiler and a C library on Debian and Ubuntu."""
+        """The command that installs its compiler and a C library on Debian and Ubuntu."""
         return f"apt install {self.packages}"
 
     @property
@@ -58,11 +58,11 @@ class Target:
 
     @property
     def at_home(self) -> bool:
-        """Whether its folders are for this machine, Python packages too; all others hold C alone."""
+        """Whether it is this machine, so that its folders are Python packages; others only hold C."""
         return self.extensions
 
     def check_real(self, real: Real) -> None:
-        """`OptionError` if `real` would be computed in software."""
+        """Raises OptionError if `real` would be computed in software."""
         if real not in self.reals:
             raise OptionError(
                 f"{option('target', self.name)}, {option('real', real)}: its hardware has "
@@ -71,7 +71,7 @@ class Target:
             )
 
     def with_ram(self, ram: int) -> Target:
-        """The same machine with another amount of RAM in bytes; `OptionError` if size does not matter."""
+        """Return the machine with this size of RAM, in bytes. Raises OptionError if size does not matter."""
         if self.part is None:
             small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
             raise OptionError(
@@ -80,7 +80,7 @@ class Target:
         return replace(self, part=replace(self.part, name="as asked for", ram=ram))
 
     def check_fits(self, function: str, flash: int, stack: int, arguments: int) -> None:
-        """`BuildError` with the figures if one function needs more bytes than the part has.
+        """Raises BuildError, with the figures, if a function needs more bytes than the part has.
 
         Its code is stored in flash; its worst-case stack and the arrays of its arguments are in RAM.
         """
@@ -204,7 +204,7 @@ TARGETS: Final[dict[str, Target]] = {
 
 
 def target_named(name: str) -> Target:
-    """The row of the table; `OptionError` that lists all rows if there is none."""
+    """The row of the table. Raises OptionError, which lists all rows, if there is none."""
     if name not in TARGETS:
         raise OptionError(f"{option('target', name)} is not known; {choose(name, TARGETS)}")
     return TARGETS[name]

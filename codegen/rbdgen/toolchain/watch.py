@@ -1,4 +1,4 @@
-"""Who is told what a compilation is at."""
+"""Observers of the progress of a compilation."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from time import perf_counter
 
 
 class Watch:
-    """Is told of functions that are compiled; this one does nothing.
+    """An observer of functions that are compiled; this one does nothing.
 
     `begins` may be called in any thread.
     """
 
     def expects(self, total: int, kept: int = 0) -> None:
-        """So many functions are wanted, of which so many were compiled before."""
+        """Called with the number of functions that are wanted, and of those that were compiled before."""
 
     def begins(self, function: str) -> None:
         """The compiler begins with a function."""
 
     def ends(self, function: str, seconds: float) -> None:
-        """All of a function is compiled; it took so long since it began."""
+        """The compilation of a function is complete; it took this time since its begin."""
 
 
 class FunctionsWatched:
-    """Tells of functions, of each of which one or several objects are compiled."""
+    """Reports on functions, each of which is compiled into one or several objects."""
 
     def __init__(self, watch: Watch, functions: Mapping[str, str], kept: int = 0) -> None:
-        """`functions`: object -> function. `kept`: functions beside these that were compiled before."""
+        """`functions` has the function of each object; `kept` counts those that were compiled before."""
         self._watch, self._functions = watch, functions
         self._left = Counter(functions.values())
         self._since: dict[str, float] = {}
@@ -47,7 +47,7 @@ class FunctionsWatched:
             self._watch.begins(function)
 
     def ended(self, target: str) -> None:
-        """An object is there."""
+        """The compilation of an object is complete."""
         function = self._functions.get(target)
         if function is None:
             return

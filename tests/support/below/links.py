@@ -1,4 +1,4 @@
-"""Where links stand, by rotation matrices, from the description of a chain."""
+"""The poses of links by rotation matrices, from the description of a chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each function gives, by functions below it."""
+"""Each function, computed by functions below it."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from rbdgen.emit.batch.loops import print_loop_tiles
 from rbdgen.emit.batch.tiles import print_tiles
-from rbdgen.emit.c.headers import calls_sincos
+from rbdgen.emit.c.headers import calls_sincos, needs_of
 from rbdgen.emit.c.lanes import lanes_file, lanes_style
-from rbdgen.emit.c.needs import needs_of
 from rbdgen.emit.c.parts import Body
 from rbdgen.emit.c.printer import Style
 from rbdgen.emit.folder import Folder, FolderFunction
@@ -58,7 +57,7 @@ def _counting(function: FolderFunction) -> str:
     bit (`differ`).
     """
     source = function.source
-    return "unequal" if source.lanes is not None or source.program.by_freedom else "differ"
+    return "unequal" if source.lanes is not None or source.program.lanes_are_freedoms else "differ"
 
 
 def _sincos(folder: Folder) -> str:

@@ -1,7 +1,8 @@
-"""Tiled results of a batch function that has loops: a tile is stored after the loop that completes it.
+"""Tiled results (see `emit.batch.tiles`) of a batch function that has loops.
 
-A loop may write to any element of a result, so every result is kept whole in a scratch array until then. Two
-results share one array if the first is complete before a loop writes to the second.
+A tile is stored after the loop that completes it. A loop may write to any element of a result, so every
+result is kept whole in a scratch array until then. Two results share one array if the first is complete
+before a loop writes to the second.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) ->
 
 
 def _last_writers(loops: Sequence[Loop], output: Result) -> list[int]:
-    """For every element of the output, the number of the last loop that writes to it."""
+    """The number of the last loop that writes to each element of the output."""
     last = [0] * output.size
     for number, loop in enumerate(loops):
         for access in loop.writes.values():

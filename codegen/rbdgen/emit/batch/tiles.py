@@ -16,17 +16,17 @@ from heapq import heappop, heappush
 from itertools import chain
 from typing import Final
 
+from rbdgen.emit.c.arrays import is_zero
 from rbdgen.emit.c.parts import LONGEST_PART, Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
 from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments
 from rbdgen.emit.c.trigonometry import live_nodes
-from rbdgen.emit.c.zeros import is_zero
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first
 from rbdgen.graph.passes.schedule import close_to_order
 
 STORES_OF_PART: Final = 48
-"""The average number of vectors of results that are stored after a part, where a tile counts as many vectors
-as it has elements. The store queues of current cores hold that many.
+"""The average number of vectors of results that are stored after a part. A tile counts as many vectors as it
+has elements. The store queues of current cores hold this number of vectors.
 """
 
 
@@ -47,12 +47,12 @@ class Tile:
 
 @dataclass(frozen=True)
 class Tiling:
-    """Where the results of a graph that is cut into segments wait, and when they are stored."""
+    """The places where results of a graph in segments wait, and the segments after which they are stored."""
 
     stores: Sequence[Mapping[int, Sequence[Element]]]
-    """For every segment, the elements that each of its nodes (including constants) is stored in."""
+    """The elements in which each node (including constants) is stored, for every segment."""
     leaving: Sequence[Sequence[tuple[Tile, int]]]
-    """For every segment, the tiles that are stored after it, each with its place in the scratch array."""
+    """The tiles that are stored after every segment, each with its place in the scratch array."""
     size: int
     """The number of tiles that the scratch array holds."""
     zeros: Sequence[Tile]
@@ -71,10 +71,10 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     """Print the statements of a batch function.
 
-    Of five orders of the graph's nodes, the one is printed in which the fewest values wait in memory. In the
-    printed C, a tiled output is a pointer to the rows of the states, `states` is the number of states, and
-    `stream` says whether the results bypass the caches. An output that is shorter than a tile is an array of
-    vectors.
+    The function tries five orders of the graph's nodes and prints the one in which the fewest values wait in
+    memory. In the printed C, a tiled output is a pointer to the rows of the states, `states` is the number of
+    states, and `stream` says whether the results bypass the caches. An output that is shorter than a tile is
+    an array of vectors.
 
     Args:
         graph: its arrays have the names that they have in the printed function.
@@ -224,7 +224,8 @@ class Moves:
         Its table lists, for each tile, its first element in the output and its place in the scratch array.
 
         Args:
-            number: that of the segment or loop after which the tiles are stored; part of the table's name.
+            number: the number of the segment or loop after which the tiles are stored; it is part of the
+                table's name.
             output: the output of the tiles.
             scratch_array: the array in which they wait.
             places: for each tile, its first element and its place.

@@ -1,16 +1,17 @@
-"""What is known of the Jacobian of a function before its C is written: a block for each result and input."""
+"""The blocks of a function's Jacobian, one for each result and input, as they are known before the C is
+written.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from rbdgen.emit.casadi.entries import Subject
-from rbdgen.emit.casadi.matrices import Matrix, in_coordinates, is_flat, jacobian_of
+from rbdgen.emit.casadi.entries import Place, Subject
+from rbdgen.emit.casadi.matrices import Matrix, in_coordinates, jacobian_of
 from rbdgen.emit.casadi.patterns import first_pattern
 from rbdgen.emit.casadi.subjects import DIFFERENTIATED
 from rbdgen.errors import EmitError
-from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedArgument
 from rbdgen.wording import option
 
@@ -21,13 +22,14 @@ class Block:
 
     matrix: Matrix
     derivative: SizedArgument | None = None
-    """The output of the function of all derivatives that holds them; None if products along directions give
-    them."""
+    """The output, of the function that computes all derivatives at once, that holds the block; None if the
+    block is computed from products along directions.
+    """
     rows: int = 0
-    """How many of its rows are converted from the tangent space to coordinates first."""
+    """The number of rows that are first converted from the tangent space to coordinates; 0 if none are."""
 
     def within(self, pattern: Matrix) -> Block:
-        """The block without the elements that are 0 by a pattern.
+        """The block without the elements that are 0 according to a pattern.
 
         With respect to coordinates, more elements are 0 than in the tangent space.
         """
@@ -36,13 +38,12 @@ class Block:
         return replace(self, matrix=replace(self.matrix, entries=entries))
 
 
-def blocks_of(
-    subject: Subject, manifold: Manifold, matrices: Mapping[str, Matrix]
-) -> dict[tuple[str, str], Block]:
+def blocks_of(subject: Subject, place: Place, matrices: Mapping[str, Matrix]) -> dict[tuple[str, str], Block]:
     """The blocks that are not 0, by the names of the result and the input.
 
     Raises:
-        EmitError: the derivatives are packed where they must become those with respect to coordinates.
+        EmitError: the derivatives are packed but must be converted to derivatives with respect to
+            coordinates.
     """
     value = subject.value.signature
     found = {}
@@ -51,7 +52,7 @@ def blocks_of(
         for y in value.outputs:
             for x in value.inputs:
                 if x.kind in DIFFERENTIATED:
-                    found[y.name, x.name] = _known(subject, manifold, matrices, next(left), y, x)
+                    found[y.name, x.name] = _known(subject, place, matrices, next(left), y, x)
     for (y_name, x_name), pairs in first_pattern(value, subject.vjp, subject.jvp).items():
         pattern = of_pattern(pairs, matrices[y_name], matrices[x_name])
         known = found.get((y_name, x_name))
@@ -61,26 +62,29 @@ def blocks_of(
 
 def _known(
     subject: Subject,
-    manifold: Manifold,
+    place: Place,
     matrices: Mapping[str, Matrix],
     derivative: SizedArgument,
     y: SizedArgument,
     x: SizedArgument,
 ) -> Block:
-    """A block that the function of all derivatives gives."""
+    """A block that is an output of the function of all derivatives."""
     of = matrices[y.name]
-    if x.kind != "configuration" or is_flat(manifold):
+    if x.kind != "configuration" or place.manifold.flat:
         return Block(jacobian_of(derivative, of, matrices[x.name]), derivative)
     if derivative.dense is not None:
         raise EmitError(
             f"{subject.value.signature.name}: packed derivatives of a robot with quaternions are "
             f"not for CasADi; leave {option('packed')} out"
         )
-    tangent = jacobian_of(derivative, of, Matrix(manifold.nv, 1, ()))
-    return Block(in_coordinates(tangent, manifold), derivative, of.size)
+    tangent = jacobian_of(derivative, of, Matrix(place.manifold.nv, 1, ()))
+    return Block(in_coordinates(tangent, place.elements, place.manifold.nq), derivative, of.size)
 
 
 def of_pattern(pairs: Iterable[tuple[int, int]], one: Matrix, other: Matrix) -> Matrix:
-    """The derivatives of an array with respect to another one that need not be 0, by row and column."""
+    """The derivatives of the matrix `one` with respect to the matrix `other` that may be other than 0.
+
+    `pairs` are the row-major positions of an element of `one` and an element of `other`.
+    """
     entries = ((other.number(column), one.number(row), row) for row, column in pairs)
     return Matrix(one.size, other.size, tuple(sorted(entries)))

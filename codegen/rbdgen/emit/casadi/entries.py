@@ -1,21 +1,25 @@
-"""What the C file of a CasADi function is printed from: its entry points, their arrays and their tables.
+"""The data from which the C file of a CasADi function is printed: entry points, their arrays and their
+tables.
 
-CasADi passes each entry point its inputs, its results `res`, and a work array `w`.
+CasADi passes to each entry point its inputs, the array `res` of its results, and a work array `w`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from textwrap import wrap
 from typing import TypeAlias
 
+from rbdgen.emit.coordinates import elements_of, to_coordinates
+from rbdgen.graph.node import Graph
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import SizedSignature
 
 Pattern: TypeAlias = Mapping[tuple[str, str], Sequence[tuple[int, int]]]
-"""The derivatives that may be other than 0, for two arrays by name: pairs of an element of the first and an
-element of the second, by which it is differentiated.
+"""The derivatives that may be other than 0, by the names of two arrays. Each is a pair of an element of the
+first array and the element of the second by which it is differentiated.
 """
 
 
@@ -27,14 +31,16 @@ class Callee:
     batch: bool
     """Whether it can compute many states at once."""
     dependence: Mapping[str, Mapping[str, Sequence[int]]] = field(default_factory=dict)
-    """Of a product with derivatives: which elements depend on which of its directions, as in
+    """For a product with derivatives, the elements of each output that depend on each direction, as in
     `FunctionSource`.
     """
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function, and the functions of the folder that give its derivatives, each None if there is none."""
+    """A function, and the functions of the folder that compute its derivatives, each None if it does not
+    exist.
+    """
 
     value: Callee
     """The function itself."""
@@ -53,12 +59,22 @@ class Place:
     """The robot to which the functions belong."""
 
     name: str
-    """The prefix of its C."""
+    """The prefix of its names in C."""
     of: str
     """A description for comments."""
     version: str
     """The version of rbdgen, for comments."""
     manifold: Manifold
+
+    @cached_property
+    def to_coordinates(self) -> Graph:
+        """The graph that converts a row of derivatives from the tangent space of q to the elements of q."""
+        return to_coordinates(self.manifold)
+
+    @cached_property
+    def elements(self) -> list[list[int]]:
+        """The elements of q on whose rates each element of the tangent space depends."""
+        return elements_of(self.to_coordinates, self.manifold)
 
     @property
     def macro(self) -> str:
@@ -71,15 +87,15 @@ class Input:
     """An input of an entry point, as CasADi passes it."""
 
     name: str
-    """Its name in CasADi."""
+    """The name of the input in CasADi."""
     local: str
-    """Its name in C."""
+    """The name of the input in C."""
     sparsity: int
     """The number of the table with its sparsity."""
     size: int
-    """How many numbers C holds per state."""
+    """The number of elements that C stores per state."""
     held: int
-    """How many numbers CasADi holds per state."""
+    """The number of numbers that CasADi holds per state."""
     places: int | None = None
     """The number of the table that maps CasADi's numbers to C's, or None if the order is the same."""
     taken: bool = True
@@ -103,9 +119,9 @@ class Array:
 
     name: str
     size: int
-    """How many numbers it has per state."""
+    """The number of its elements per state."""
     room: int
-    """Its place in `w`."""
+    """The place of the array in `w`."""
     direct: int | None = None
     """The CasADi result that is this array without change, or None."""
 
@@ -132,7 +148,7 @@ class Result:
     sparsity: int
     """The number of the table with its sparsity."""
     held: int
-    """How many numbers CasADi holds per state."""
+    """The number of numbers that CasADi holds per state."""
     array: Array | None = None
     """The array from which it is taken. None if it is all zeros or the result of `Products`."""
     size: int = 0
@@ -153,22 +169,22 @@ class Placed:
     array: str
     """The output of the products."""
     size: int
-    """How many numbers the output has per state."""
+    """The number of elements of the output per state."""
     held: int
-    """How many numbers of the result are placed."""
+    """The number of elements of the result that are placed."""
     ends: int
-    """The table of where the numbers of every direction begin and end in the next two tables."""
+    """The number of the table that says where each direction begins and ends in the next two tables."""
     to: int
-    """The table of their places in the result."""
+    """The number of the table of places in the result."""
     of: int
-    """The table of their places in the output."""
+    """The number of the table of places in the output."""
 
 
 @dataclass(frozen=True)
 class Lengths:
     """The change of a gradient that is caused by changes of the lengths of quaternions.
 
-    `q`, `rates` and `gradient` are arrays with their distance between two states.
+    `q`, `rates` and `gradient` are arrays, each with the distance between the numbers of two states.
     """
 
     column: str
@@ -176,7 +192,7 @@ class Lengths:
     q: Passed
     """The configuration."""
     rates: Passed
-    """Its rates."""
+    """The rates of the configuration."""
     gradient: Passed
 
 
@@ -187,22 +203,22 @@ class Products:
     """
 
     seeds: str
-    """The C array in which some numbers are 1 for each direction, and the others are 0."""
+    """The C array of seeds, of which each direction sets some to 1 and the others to 0."""
     size: int
-    """How many numbers this array has per direction."""
+    """The number of seeds per direction."""
     room: int
-    """Its place in `w`."""
+    """The place of the array in `w`."""
     count: int
     """The number of directions."""
     ends: int
-    """The table of where the numbers of each direction begin and end in the next table."""
+    """The number of the table that says where each direction begins and ends in the next table."""
     ones: int
-    """The table of the numbers that are 1."""
+    """The number of the table of the seeds that are 1."""
     calls: tuple[Call, ...]
-    """What is called for every direction."""
+    """The calls for every direction."""
     placed: tuple[Placed, ...]
     before: Call | None = None
-    """What is called once, before all directions."""
+    """The call that is made once, before all directions, or None."""
     lengths: tuple[Lengths, ...] = ()
     together: bool = False
 

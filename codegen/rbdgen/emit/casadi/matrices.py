@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 from rbdgen.graph.engine import rows_and_columns
-from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import CoordinatesKind, SizedArgument
-
-_COORDINATES: Mapping[CoordinatesKind, tuple[tuple[int, ...], ...]] = {
-    "planar": ((0, 1), (0, 1), (2,)),
-    "spherical": ((0, 1, 2, 3),) * 3,
-    "floating": ((0, 1, 2),) * 3 + ((3, 4, 5, 6),) * 3,
-}
-"""For joints whose v is not dq/dt: for every element of v, the elements of dq/dt that depend on it."""
+from rbdgen.signature import SizedArgument
 
 
 @dataclass(frozen=True)
@@ -94,34 +86,13 @@ def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
     return Matrix(of.size, by.size, tuple(sorted(entries)))
 
 
-def in_coordinates(jacobian: Matrix, manifold: Manifold) -> Matrix:
-    """Turn a Jacobian by the tangent space of q into one by q itself, which C stores as a full matrix."""
-    entries = {
-        (to, row, row * manifold.nq + to)
-        for column, row, _ in jacobian.entries
-        for to in coordinates_of(manifold)[column]
-    }
-    return Matrix(jacobian.rows, manifold.nq, tuple(sorted(entries)))
+def in_coordinates(jacobian: Matrix, elements: Sequence[Sequence[int]], nq: int) -> Matrix:
+    """Turn a Jacobian by the tangent space of q into one by q itself, which C stores as a full matrix.
 
-
-def coordinates_of(manifold: Manifold) -> list[tuple[int, ...]]:
-    """For every element of v, the elements of dq/dt that depend on it."""
-    return [
-        tuple(joint.idx_q + to for to in of_one)
-        for joint in manifold.joints
-        for of_one in _COORDINATES.get(joint.kind, ((0,),))
-    ]
-
-
-def quaternions_of(manifold: Manifold) -> list[int]:
-    """The indices in q at which quaternions begin."""
-    kinds = ("spherical", "floating")
-    return [joint.idx_q + joint.nq - 4 for joint in manifold.joints if joint.kind in kinds]
-
-
-def is_flat(manifold: Manifold) -> bool:
-    """Whether v is dq/dt."""
-    return all(joint.kind not in _COORDINATES for joint in manifold.joints)
+    `elements` lists, for every element of the tangent space, those of q on whose rates it depends.
+    """
+    entries = {(to, row, row * nq + to) for column, row, _ in jacobian.entries for to in elements[column]}
+    return Matrix(jacobian.rows, nq, tuple(sorted(entries)))
 
 
 def _places(argument: SizedArgument) -> dict[int, int]:
@@ -134,7 +105,7 @@ def _places(argument: SizedArgument) -> dict[int, int]:
 
 
 def _mirrored(argument: SizedArgument, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """The same elements with the two symmetric axes exchanged."""
+    """Yield the elements of `held` with the two symmetric axes exchanged, each with its place."""
     if argument.symmetric is None or argument.dense is None:
         return
     first, second = argument.symmetric

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rbdgen.emit.casadi.entries import Callee, Pattern
-from rbdgen.emit.casadi.matrices import quaternions_of
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import BAR, DOT, SizedSignature
 
@@ -26,7 +25,9 @@ def first_pattern(value: SizedSignature, vjp: Callee | None, jvp: Callee | None)
 
 
 def second_pattern(value: SizedSignature, hvp: Callee, manifold: Manifold) -> Pattern:
-    """The pattern for each two inputs: the derivatives of the gradient by the first along the second."""
+    """The pattern for every two inputs: the derivatives, by the second, of the gradient with respect to the
+    first.
+    """
     found = {}
     for x in value.inputs:
         for by in value.inputs:
@@ -51,10 +52,10 @@ def _pairs(product: Callee, output: str, direction: str) -> list[tuple[int, int]
 
 def _lengths(manifold: Manifold) -> set[tuple[int, int]]:
     """The elements of the gradient that change with the lengths of quaternions."""
-    return {(at + i, at + k) for at in quaternions_of(manifold) for i in range(4) for k in range(4)}
+    return {(at + i, at + k) for at in manifold.quaternions for i in range(4) for k in range(4)}
 
 
-def together(reached: Mapping[int, Iterable[object]]) -> list[list[int]]:
+def in_disjoint_groups(reached: Mapping[int, Iterable[object]]) -> list[list[int]]:
     """Group directions so that no two in a group reach the same number; one product then serves a group.
 
     This is the method of Curtis, Powell and Reid, 1974. Directions that reach nothing are in no group.

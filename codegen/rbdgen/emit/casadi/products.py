@@ -12,13 +12,13 @@ from itertools import accumulate
 
 from rbdgen.emit.casadi.entries import Callee, Lengths, Passed, Placed, Products
 from rbdgen.emit.casadi.matrices import Matrix
-from rbdgen.emit.casadi.patterns import together
+from rbdgen.emit.casadi.patterns import in_disjoint_groups
 from rbdgen.emit.casadi.rooms import Rooms
 from rbdgen.signature import BAR, DOT, SizedArgument
 
 
 class Seeds:
-    """The C arrays that together make a direction, one behind the other.
+    """The C arrays of seeds that make up a direction, one after the other.
 
     `first` is where each array begins, and `size` is the number of seeds in a direction.
     """
@@ -30,12 +30,12 @@ class Seeds:
 
     @staticmethod
     def rates(arrays: Iterable[SizedArgument]) -> Seeds:
-        """The directions of rates of these inputs."""
+        """The seeds of directions that consist of rates of these inputs."""
         return Seeds((x.name + DOT, x.size) for x in arrays)
 
     @staticmethod
     def weights(arrays: Iterable[SizedArgument]) -> Seeds:
-        """The directions of weights of these results."""
+        """The seeds of directions that consist of weights of these results."""
         return Seeds((y.name + BAR, y.size) for y in arrays)
 
 
@@ -48,7 +48,7 @@ class Wanted:
     array: str
     """The output of the products."""
     size: int
-    """How many numbers the output has."""
+    """The number of elements of the output."""
     entries: tuple[tuple[int, int, int], ...]
     """For each number: the number of the seed that gives it, its place in the output, and its place in the
     result.
@@ -58,7 +58,7 @@ class Wanted:
 def by_columns(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """A block of a result of which products give the columns, each along a seed.
+    """The numbers of a block whose columns are products, each along one seed.
 
     Args:
         result: the number of the result.
@@ -78,7 +78,9 @@ def by_columns(
 def by_rows(
     result: int, array: tuple[str, int], block: Matrix, of: tuple[Matrix, Matrix], first: int
 ) -> Wanted:
-    """A block of a result of which products give the rows; arguments as in `by_columns`."""
+    """The numbers of a block whose rows are products, each along one seed. The arguments are those of
+    `by_columns`.
+    """
     rows, columns = of
     entries = (
         (first + rows.position(row), columns.position(column), to)
@@ -88,28 +90,28 @@ def by_rows(
 
 
 def groups(wanted: Iterable[Wanted]) -> list[list[int]]:
-    """The seeds in groups, where those of a group are 1 in the same direction."""
+    """Group the seeds. The seeds of a group are 1 in the same direction."""
     reached: dict[int, list[tuple[str, int]]] = {}
     for one in wanted:
         for seed, of, _ in one.entries:
             reached.setdefault(seed, []).append((one.array, of))
-    return together(dict(sorted(reached.items())))
+    return in_disjoint_groups(dict(sorted(reached.items())))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How products become results."""
+    """A plan that computes results from products along directions."""
 
     number: int
-    """Which of the products of the entry point they are."""
+    """The position of these products among all products of the entry point."""
     seeds: Seeds
     """The directions."""
     wanted: Sequence[Wanted]
-    """The numbers that they give."""
+    """The numbers of results that the products give."""
     callees: Sequence[Callee]
-    """What is called for every direction."""
+    """The functions that are called for every direction."""
     once: Callee | None = None
-    """What is called once, before all directions."""
+    """The function that is called once, before all directions, or None."""
     lengths: Sequence[SizedArgument] = ()
     """Configurations whose gradients change with the lengths of their quaternions."""
 
@@ -170,6 +172,6 @@ def _placed(rooms: Rooms, wanted: Wanted, directions: Sequence[Sequence[int]], p
 
 
 def _lengths(x: SizedArgument, prefix: str, given: Mapping[str, Passed], *, shared: bool) -> Lengths:
-    """The change by quaternion lengths for a configuration. If `shared`, all directions have one gradient."""
+    """The `Lengths` of a configuration. If `shared` is set, all directions have the same gradient."""
     gradient = Passed(prefix + x.name + BAR, 0 if shared else x.size)
     return Lengths(prefix + x.name + BAR + DOT, given[x.name], given[x.name + DOT], gradient)

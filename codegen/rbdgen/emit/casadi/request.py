@@ -1,4 +1,4 @@
-"""What asking for functions of CasADi means for the other options."""
+"""The consequences of `--emit casadi` for the other options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdgen.emit.backends import asked_for
-from rbdgen.emit.casadi.matrices import is_flat
 from rbdgen.emit.casadi.subjects import needed
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import derivatives_of, is_differentiable
@@ -35,11 +34,12 @@ def knots_of(emit: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def extended(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:
-    """The options with functions that give derivatives of all those asked for.
+    """The options with the functions that compute derivatives of all requested functions.
 
-    Products are then by the elements of q, unless some are asked for that are not.
+    The added products differentiate by the elements of q. None are added if the caller requests products that
+    differentiate in the tangent space.
     """
-    flat = is_flat(model.manifold)
+    flat = model.manifold.flat
     by_elements = options.coordinates or flat or not any(row.differentiated for row in rows.values())
     more: list[str] = []
     products: set[str] = set()

@@ -11,14 +11,17 @@ from rbdgen.emit.casadi.matrices import matrix_of
 from rbdgen.signature import SizedArgument
 
 _NEAR: Final = 16 * 1024
-"""Bytes of C results that stay in the nearest caches until CasADi's results are made from them."""
+"""The bytes of C results that stay in the nearest caches until they become CasADi's results."""
 
 _LANES: Final = 8
 """The largest number of states in a vector."""
 
 
 class Rooms:
-    """The tables of a file for `knots` states per call, and how much of `w` an entry point uses so far."""
+    """Collects the tables of a file and reserves places in `w`, for `knots` states per call.
+
+    `work` is the size of `w` that the current entry point uses so far.
+    """
 
     def __init__(self, robot: str, knots: int) -> None:
         self.robot, self.knots = robot, knots
@@ -88,7 +91,7 @@ class Rooms:
         return Call(symbol, batch, passed, arrays, batch and apart, count)
 
     def states(self, outputs: Iterable[SizedArgument], *callees: Callee) -> int:
-        """How many states to compute at a time: whole vectors whose results stay in the caches."""
+        """The number of states to compute at a time: whole vectors whose results stay in the caches."""
         if self.knots == 1 or not all(callee.batch for callee in callees):
             return 1
         a_state = 8 * sum(output.size for output in outputs)

@@ -1,14 +1,14 @@
-"""The C of one function of CasADi: what each of its entry points takes, calls and gives.
+"""The C of one CasADi function: the inputs, the calls and the results of each of its entry points.
 
 CasADi finds the derivatives of NAME by their names: jac_NAME, its Jacobian; adj1_NAME, the product of weights
 with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function; and
-fwd1_jac_NAME, how the Jacobian changes along a direction.
+fwd1_jac_NAME, the change of the Jacobian along a direction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rbdgen.emit.casadi.blocks import blocks_of, of_pattern
@@ -24,21 +24,20 @@ from rbdgen.emit.casadi.entries import (
     Result,
     Subject,
 )
-from rbdgen.emit.casadi.matrices import (
-    Matrix,
-    matrix_of,
-    quaternions_of,
-)
+from rbdgen.emit.casadi.matrices import Matrix, matrix_of
 from rbdgen.emit.casadi.patterns import second_pattern
 from rbdgen.emit.casadi.products import Plan, Seeds, by_columns, by_rows, groups, products_of
 from rbdgen.emit.casadi.rooms import Rooms, whole
+from rbdgen.emit.coordinates import statements, statements_of_lanes
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
 from rbdgen.signature import BAR, DOT, SizedArgument
 from rbdgen.wording import option
 
 MOST_ELEMENTS: Final = 10_000_000
-"""Of the inputs and outputs of a call, or of its Jacobian: the C lists their rows, and CasADi holds them."""
+"""The largest number of elements of the inputs and outputs of a call, or of its Jacobian. The C file lists
+their rows, and CasADi keeps them in memory.
+"""
 
 
 def casadi_name(robot: str, function: str, knots: int) -> str:
@@ -51,8 +50,8 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
     """The C of a function of CasADi and of its derivatives.
 
     Raises:
-        EmitError: its derivatives are packed where they must become those by coordinates, or so many
-            states do not go into one call.
+        EmitError: its derivatives are packed but must be converted to derivatives by coordinates, or there
+            are too many states for one call.
     """
     _check_size(subject, knots)
     writer = _Writer(place, subject, knots)
@@ -60,6 +59,7 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
     results = [result for entry in entries for result in entry.results]
     calls = [call for entry in entries for call in _calls(entry)]
     apart = sorted({call.symbol for call in calls if call.apart})
+    element = f"{place.name}_lanes_at"
     return filled(
         "casadi/FUNCTION_KNOTS.c.jinja",
         robot=place,
@@ -71,7 +71,7 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
         batch=any(call.batch for call in calls),
         apart=apart,
         lanes=bool(apart),
-        element=f"{place.name}_lanes_at" if apart else "double",
+        element=element if apart else "double",
         by_rows=any(x.places is not None for entry in entries for x in entry.inputs),
         gathered=any(
             result.array is not None and result.array.direct is None
@@ -79,12 +79,30 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
             for result in entry.results
             if entry.call is not None and not entry.call.apart
         ),
-        kinds={joint.kind for joint in place.manifold.joints} if any(x.rows for x in results) else set(),
+        rows=_rows(place, element if apart else None) if any(x.rows for x in results) else None,
         manifold=place.manifold,
-        quaternions=quaternions_of(place.manifold),
+        quaternions=place.manifold.quaternions,
         lengths=any(products.lengths for entry in entries for products in entry.products),
         q=next((x.name for x in subject.value.signature.inputs if x.kind == "configuration"), ""),
     )
+
+
+@dataclass(frozen=True)
+class CRows:
+    """The function that turns rows in the tangent space of q into rows by its elements."""
+
+    statements: tuple[str, ...]
+    trigonometry: tuple[str, ...]
+    """The names of those functions of sin and cos that it calls."""
+
+
+def _rows(place: Place, lanes: str | None) -> CRows:
+    """The function of `CRows` for numbers, or for vectors of the type `lanes`."""
+    graph = place.to_coordinates
+    used = {node.op for node in graph.nodes}
+    every = f"{place.macro}_ALL"
+    body = statements(graph) if lanes is None else statements_of_lanes(graph, lanes, every)
+    return CRows(body, tuple(name for name in ("sin", "cos") if name in used))
 
 
 def _calls(entry: Entry) -> Iterable[Call]:
@@ -113,14 +131,14 @@ class _Writer:
         self.given = subject.value.signature.outputs
         self.rooms = Rooms(place.name, knots)
         self.matrices = {x.name: matrix_of(x) for x in (*self.taken, *self.given)}
-        self.blocks = blocks_of(subject, place.manifold, self.matrices)
+        self.blocks = blocks_of(subject, place, self.matrices)
         known = {x for _, x in self.blocks}
         self.by = [x for x in self.taken if x.name in known]
-        quaternions = quaternions_of(place.manifold)
+        quaternions = place.manifold.quaternions
         self.lengths = [x for x in self.by if x.kind == "configuration" and quaternions]
 
     def entries(self) -> list[Entry]:
-        """All that there are functions for."""
+        """The entry points for which the folder has functions."""
         found, vjp, hvp = [self.value()], self.subject.vjp, self.subject.hvp
         if self.blocks:
             found.append(self.jacobian())
@@ -132,12 +150,12 @@ class _Writer:
         return found
 
     def value(self) -> Entry:
-        """y = f(x)."""
+        """The entry point of the function itself, y = f(x)."""
         inputs = self._inputs()
         return self._direct(self.symbol, inputs, self.subject.value, [(y.name, y) for y in self.given])
 
     def adjoint(self, vjp: Callee) -> Entry:
-        """x_bar = (dy/dx)^T y_bar; that of what is held is 0."""
+        """The entry point of x_bar = (dy/dx)^T y_bar, which is 0 for inputs that are held constant."""
         inputs = (*self._inputs(), *self._placeholders("out_", self.given), *self._weights())
         found = {x.name: replace(x, nonzero=None) for x in vjp.signature.outputs}
         for x in self.taken:
@@ -157,7 +175,10 @@ class _Writer:
         callee: Callee,
         wanted: Sequence[tuple[str, SizedArgument | str]],
     ) -> Entry:
-        """Results that are outputs of C themselves, or zeros of the shape of the input that is named."""
+        """An entry point whose results are outputs of one C function.
+
+        Where `wanted` has the name of an input, the result is zeros of the shape of that input.
+        """
         states = self.rooms.states(callee.signature.outputs, callee)
         call = self.rooms.call(callee, states, self._arrays())
         arrays = {array.name: array for array in call.arrays}
@@ -176,7 +197,7 @@ class _Writer:
         return self._entry(symbol, inputs, call, results, states)
 
     def jacobian(self) -> Entry:
-        """All dy/dx; what is held is told to be constant."""
+        """The entry point of all dy/dx. CasADi is told that inputs without derivatives are constant."""
         inputs = (*self._inputs(), *self._placeholders("out_", self.given))
         states = self._states()
         call = self._derivatives(states)
@@ -191,7 +212,7 @@ class _Writer:
         return self._entry(f"jac_{self.symbol}", inputs, call, results, states, products)
 
     def second(self, vjp: Callee, hvp: Callee) -> Entry:
-        """All d(x_bar)/dx, and by y_bar the transposed Jacobian."""
+        """The entry point of all d(x_bar)/dx, and of d(x_bar)/d(y_bar), which is the transposed Jacobian."""
         pattern = second_pattern(self.subject.value.signature, hvp, self.place.manifold)
         inputs = (
             *self._inputs(),
@@ -222,7 +243,9 @@ class _Writer:
         return self._entry(f"jac_adj1_{self.symbol}", inputs, call, results, states, products)
 
     def jacobian_along(self, vjp: Callee, hvp: Callee) -> Entry:
-        """How all dy/dx change where x moves with x_dot: a row a weight."""
+        """The entry point of the change of all dy/dx if x changes at the rate x_dot. Each weight gives one
+        row.
+        """
         blocks = [(y, x, self.blocks.get((y.name, x.name))) for y in self.given for x in self.taken]
         inputs = (
             *self._inputs(),
@@ -252,7 +275,7 @@ class _Writer:
         states: int,
         products: tuple[Products, ...] = (),
     ) -> Entry:
-        """The entry point, which takes those of its inputs that it passes on."""
+        """Make an entry point, which reads only those of its inputs that its calls receive."""
         entry = Entry(symbol, tuple(inputs), call, tuple(results), states, self.rooms.work, products)
         passed = {x.array for call in _calls(entry) for x in call.passed}
         taken = tuple(replace(x, taken=x.taken and f"x_{x.local}" in passed) for x in entry.inputs)
@@ -266,7 +289,11 @@ class _Writer:
         *,
         transposed: bool = False,
     ) -> tuple[Products, ...]:
-        """Blocks of Jacobians, by results, from the products that take fewer directions."""
+        """Compute blocks of the Jacobian from the products, by weights or by rates, that take fewer
+        directions.
+
+        `left` lists the number of each result, its y and its x.
+        """
         plans = []
         for callee in filter(None, (self.subject.vjp, self.subject.jvp)):
             weighted = callee is self.subject.vjp
@@ -294,7 +321,7 @@ class _Writer:
         return one, other
 
     def _by_products(self, y: SizedArgument, x: SizedArgument) -> bool:
-        """Whether a block of the Jacobian is made of products."""
+        """Whether a block of the Jacobian is computed from products."""
         block = self.blocks.get((y.name, x.name))
         return block is not None and block.derivative is None and bool(block.matrix.entries)
 
@@ -322,17 +349,17 @@ class _Writer:
         return self._gathered(name, block.diagonal(self.knots), block, array, size, found.rows, states)
 
     def _of_block(self, name: str, block: Matrix, of: SizedArgument, by: SizedArgument) -> Result:
-        """A result that products fill; it is empty where they give nothing."""
+        """A result that is filled from products; it is zero if the block has no entries."""
         if not block.entries:
             return self._zero(name, of, by)
         return Result(name, self._sparsity(block.diagonal(self.knots)), len(block.entries))
 
     def _zero(self, name: str, of: SizedArgument, by: SizedArgument) -> Result:
-        """The derivative of what does not depend on it."""
+        """A derivative that is 0, because `of` does not depend on `by`."""
         return Result(name, self._sparsity(self._nothing(of, by)), 0)
 
     def _zero_input(self, name: str, of: SizedArgument, by: SizedArgument) -> Input:
-        """A Jacobian that nobody reads."""
+        """A Jacobian that CasADi passes as an input and that nothing reads."""
         return self.rooms.unread(name, self._nothing(of, by))
 
     def _nothing(self, of: SizedArgument, by: SizedArgument) -> tuple[int, ...]:
@@ -349,7 +376,9 @@ class _Writer:
         rows: int,
         states: int,
     ) -> Result:
-        """A result that is made of `size` numbers a state of an array, or of rows of coordinates."""
+        """A result that is gathered from an array with `size` numbers per state, or from its rows in
+        coordinates.
+        """
         places = 0 if array.direct is not None else self.rooms.places.number(matrix.places)
         held, room = len(matrix.entries), self.rooms.taken(whole(states) * size if rows else 0)
         return Result(name, self._sparsity(sparsity), held, array, size, places, rows, room)
@@ -358,7 +387,7 @@ class _Writer:
         return self.rooms.sparsities.number(sparsity)
 
     def _states(self, *callees: Callee) -> int:
-        """How many at once where the Jacobian is made."""
+        """The number of states that are computed at a time by an entry point that needs the Jacobian."""
         parts = (self.subject.derivatives, self.subject.vjp, self.subject.jvp, *callees)
         used = [callee for callee in parts if callee is not None]
         return self.rooms.states(used[0].signature.outputs, *used)
@@ -370,21 +399,21 @@ class _Writer:
         return self.rooms.call(self.subject.derivatives, states, self._arrays(), apart=True)
 
     def _arrays(self) -> dict[str, Passed]:
-        """What C calls by its own names: inputs, weights of results, rates of inputs."""
+        """The arrays that C functions receive, by name: inputs, weights of results and rates of inputs."""
         own = {x.name: x.size for x in self.taken}
         own |= {y.name + BAR: y.size for y in self.given} | {x.name + DOT: x.size for x in self.taken}
         return {name: Passed(f"x_{name}", size) for name, size in own.items()}
 
     def _inputs(self) -> tuple[Input, ...]:
-        """What CasADi passes of the function's own inputs; an entry begins with them."""
+        """Start an entry point with the function's own inputs, as CasADi passes them."""
         self.rooms.begin()
         moving = {x.name for x in self.by or self.taken}
         return tuple(self.rooms.input(x.name, x, x.name, differentiable=x.name in moving) for x in self.taken)
 
     def _weights(self) -> tuple[Input, ...]:
-        """What CasADi passes as weights of the outputs; by rows the C has them under their own names."""
+        """The weights of the outputs, as CasADi passes them. C stores them by rows under their own names."""
         return tuple(self.rooms.input(f"adj_{y.name}", y, y.name + BAR) for y in self.given)
 
     def _placeholders(self, prefix: str, arguments: Iterable[SizedArgument]) -> tuple[Input, ...]:
-        """Arrays that CasADi would hand in again, told to be all zeros, as nobody reads them."""
+        """Arrays that CasADi passes although nothing reads them. CasADi is told that they are all zeros."""
         return tuple(self.rooms.placeholder(prefix + x.name, x) for x in arguments)

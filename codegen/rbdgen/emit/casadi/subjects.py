@@ -15,7 +15,7 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
     "force",
     "external_forces",
 )
-"""The kinds of inputs by which a function of all derivatives differentiates: `Function.derivative_of`."""
+"""The kinds of inputs by which functions of all derivatives (`Function.derivative_of`) differentiate."""
 
 CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative",)
 """The kinds of inputs by which nothing is differentiated."""

@@ -31,7 +31,9 @@ LOADER: Final = (
     "runtime/pickled.py",
     "runtime/plausible.py",
     "runtime/rollout.py",
+    "runtime/space.py",
     "runtime/sparsity.py",
+    "runtime/straight_line.py",
 )
 """Modules of rbdgen of which every generated package carries a copy."""
 
@@ -40,7 +42,7 @@ BINDING: Final = ("calls.c", "bodies.h", "stream.h", "threads.h", "threads.c")
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return the package; it is empty for other machines, whose folders hold C alone."""
+    """Return the files of the package. There are none for small machines, whose folders hold only C."""
     if not folder.options.package or folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]

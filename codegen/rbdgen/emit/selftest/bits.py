@@ -1,8 +1,8 @@
 """A hash of results, bit by bit, at states that C and Python draw alike; the emitted self-test compares it.
 
-The states consist of numbers with few digits, of which every second is 0 on average: where many terms vanish,
-the small terms of an equation show in the last bits of a result. Quaternions have unit length and time steps
-are not negative, as in real calls, because other inputs often give results that are not finite.
+The states consist of numbers with few digits, of which every second is 0 on average. If many terms of an
+equation vanish, its small terms show in the last bits of the result. Quaternions have unit length and time
+steps are not negative, as in real calls, because other inputs often give results that are not finite.
 """
 
 from __future__ import annotations
@@ -23,26 +23,30 @@ Array = npt.NDArray[Any]
 STATES: Final = 256
 SEED: Final = 2463534242
 SCALE: Final = 2.0**-21
-"""Integers of 24 bits times this are numbers within 4."""
+"""The factor that scales integers of 24 bits to numbers between -4 and 4."""
 
 SHORT: Final = 2.0**-6
 """The longest time step, in s."""
 
 FEWEST: Final = 32
-"""The smallest number of states with finite results, which are the ones compared, that the hash needs."""
+"""The smallest number of states that a hash needs. Only states with finite results count, as only these are
+hashed.
+"""
 
 _TANGENT: Final = 2.0**-6
-"""Integers of 8 bits times this are within 2. They are so short that sums of their products are exact."""
+"""The factor that scales integers of 8 bits to numbers between -2 and 2. These have so few bits that sums of
+their products are exact.
+"""
 
 _NEAR: Final = 2.0**-4
 
 How = Literal["plain", "angles", "attitude", "nonnegative", "inertia", "near"]
-"""How numbers are drawn: `angles` are sines and cosines, an `attitude` is a unit quaternion, and `near` draws
-within an eighth of known numbers.
+"""The ways to draw numbers: `angles` are sines and cosines, an `attitude` is a unit quaternion, and `near`
+draws within an eighth of known numbers.
 """
 
 WORDS_OF: Final[dict[How, int]] = {"attitude": 3, "inertia": 10}
-"""How many random words such a draw takes in all. Other draws take one word per number."""
+"""The number of random words that such a draw takes. Other draws take one word per number."""
 
 _WORD: Final = 0xFFFFFFFF
 _FNV: Final = (2166136261, 16777619)
@@ -50,7 +54,7 @@ _FNV: Final = (2166136261, 16777619)
 
 @dataclass(frozen=True)
 class Draw:
-    """How a range of elements of an input is drawn."""
+    """The draw of a range of elements of an input."""
 
     how: How
     """The kind of draw."""
@@ -74,7 +78,7 @@ class Draw:
 
 
 def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
-    """How the inputs of a function are drawn, in order; later draws may replace elements of earlier ones."""
+    """The draws of the inputs of a function, in order; later draws may replace elements of earlier ones."""
     cosines = next((x.name for x in arguments if x.kind == "cosines"), "")
     found = []
     for x in arguments:
@@ -90,10 +94,7 @@ def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
         elif x.kind != "cosines":
             found.append(Draw("plain", x.name, x.size, scale=SCALE))
         if x.kind == "configuration":
-            ends = [
-                joint.idx_q + joint.nq for joint in manifold.joints if joint.kind in ("spherical", "floating")
-            ]
-            found += [Draw("attitude", x.name, 4, end - 4) for end in ends]
+            found += [Draw("attitude", x.name, 4, at) for at in manifold.quaternions]
     return found
 
 

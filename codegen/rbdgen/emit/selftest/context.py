@@ -1,4 +1,4 @@
-"""What the templates of self-tests receive: golden states as literals, and how other states are drawn."""
+"""The contexts of the templates of self-tests: golden states as literals, and the draws of other states."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CCase:
 
 @dataclass(frozen=True)
 class CGolden:
-    """How the self-test checks one function."""
+    """The self-test's check of one function."""
 
     cases: tuple[CCase, ...]
     """The golden states."""

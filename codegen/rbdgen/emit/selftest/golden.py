@@ -31,8 +31,8 @@ SMALLEST_SCALE = 1e-3
 """The scale of the error of outputs that are zero except for rounding."""
 
 _MARGIN = 30.0
-"""The accepted error in float, over the interpreter's own. The latter is large for a nearly singular
-robot.
+"""The ratio of the accepted error in float to the interpreter's own error in float, which is large for a
+nearly singular robot.
 """
 
 
@@ -113,6 +113,6 @@ def _case(inputs: Mapping[str, Array], outputs: Mapping[str, Array], k: int) -> 
 def _single_errors(
     function: FunctionSource, inputs: Mapping[str, Array], exact: Mapping[str, Array], floor: float
 ) -> list[float]:
-    """For every output, the largest error of the program evaluated in float."""
+    """The largest error of each output of the program evaluated in float."""
     single = run(function.program, {name: values.astype(np.float32) for name, values in inputs.items()})
     return [float(relative_errors(single[name], exact[name], floor).max()) for name in exact]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -15,15 +15,16 @@ from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.progress import Progress, Stage, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import package_root, template_root
+from rbdgen.runtime.configuration import Manifold
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler
 
 
-def remembered(
+def cached_design(
     request: Request, store: Cache, design: Callable[[], Sources], progress: Progress = silent
 ) -> Sources:
-    """The result of `design`, from the cache if it has been made before, which `progress` is told."""
+    """The result of `design`, from the cache if it has it; this is then reported to `progress`."""
     anew = False
 
     def fill(folder: Path) -> None:
@@ -43,9 +44,11 @@ def remembered(
 
 def _key(request: Request) -> str:
     """A hash of everything that a design depends on: all numbers of the robot, all options, the generator."""
+    facts = facts_of(request)
+    joints = [joint.row for joint in facts.manifold.joints]
     told = {
         "generator": generator_digest(),
-        "robot": asdict(facts_of(request)),
+        "robot": {**asdict(replace(facts, manifold=Manifold(()))), "manifold": joints},
         "options": request.options.as_json(),
         "package": request.package,
         "measured with": _measured_with(request),

@@ -1,9 +1,9 @@
-"""The parameter table between two traces: what depends on parameters becomes an input of every function.
+"""The parameter table: numbers that depend on parameters become an input of every function.
 
 The model is reduced once over symbols of the parameters. Every number of it that depends on the symbols
-becomes an entry of a table, which an update function fills from the parameters. What depends on parameters
-alone is thus computed once per change, not once per call. All other numbers stay constants in the code. Equal
-entries are merged, and so are opposite ones.
+becomes an entry of a table, which an update function fills from the parameters. Thus it is computed once per
+change of the parameters, not once per call. All other numbers stay constants in the code. Equal entries are
+merged, and so are opposite ones.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Tabled:
-    """A model some of whose numbers are entries of a table of this size; `update` is the graph that computes
-    it.
+    """A model in which some numbers are entries of a table with `size` elements, which the graph `update`
+    computes.
     """
 
     model: Model | ReducedModel
@@ -107,7 +107,7 @@ class Table:
         return tuple(table.tolist())
 
     def narrowed(self, kept: Sequence[int]) -> Table:
-        """The table with only these entries. Functions must be traced before."""
+        """The table with only these entries. All functions must have been traced before."""
         (output,) = self.traced.outputs
         left = Output(output.name, (len(kept),), tuple(output.elements[k] for k in kept))
         return replace(self, traced=replace(self.traced, outputs=(left,)))

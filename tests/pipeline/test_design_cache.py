@@ -1,4 +1,4 @@
-"""What a remembered design depends on."""
+"""The files and settings on which a cached design depends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rbdgen.pipeline import remembered
+from rbdgen.pipeline import design_cache
 from rbdgen.resources import template_root
 
 
@@ -16,9 +16,9 @@ def test_another_template_is_another_generator(
     file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Files that are copied as they stand count like those that are filled in."""
-    digest = remembered.generator_digest.__wrapped__
+    digest = design_cache.generator_digest.__wrapped__
     shutil.copytree(template_root(), tmp_path / "templates")
-    monkeypatch.setattr(remembered, "template_root", lambda: tmp_path / "templates")
+    monkeypatch.setattr(design_cache, "template_root", lambda: tmp_path / "templates")
     before = digest()
     assert before == digest()
     with (tmp_path / "templates" / file).open("a", encoding="utf-8") as text:

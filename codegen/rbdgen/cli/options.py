@@ -1,4 +1,4 @@
-"""The options that add contacts."""
+"""The options that add contacts, and those of files that are written in addition to the C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 from functools import partial
 
 from rbdgen.description.contacts import FORMS, Form
+from rbdgen.emit.backends import ON_REQUEST
 
 
 def add_contact_options(group: argparse._ArgumentGroup) -> None:
@@ -31,4 +32,22 @@ def add_contact_options(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         help="also functions of only these contacts, such as contact_aba_NAME; once for each set",
+    )
+
+
+def add_emit_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the option --emit and those that belong to it."""
+    group.add_argument(
+        "--emit",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="also write " + ", ".join(f"{name}: {row.adds}" for name, row in ON_REQUEST.items()),
+    )
+    group.add_argument(
+        "--knots",
+        metavar="N",
+        type=int,
+        default=1,
+        help="--emit casadi --knots N means --emit casadi:N",
     )

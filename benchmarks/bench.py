@@ -61,7 +61,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure."""
+    """The effort of a measurement."""
 
     relinks: int  # the number of links of each function
     seconds: float  # for each link

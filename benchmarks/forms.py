@@ -30,11 +30,11 @@ from benchmarks.tables import print_tables
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import OptionError
-from rbdgen.functions.function import LIMBS
+from rbdgen.functions.form import LIMBS
 from rbdgen.functions.table import lookup
 from rbdgen.machine import lanes
+from rbdgen.model.alike_limbs import alike_limbs
 from rbdgen.model.build import Robot
-from rbdgen.model.limbs import alike_limbs
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.pipeline.design import design_functions
@@ -42,7 +42,8 @@ from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.selection.axes import search
-from rbdgen.selection.choose import CLEARLY_FASTER, choose, gain
+from rbdgen.selection.choose import choose, gain
+from rbdgen.selection.limits import LIMITS
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain
 
@@ -67,10 +68,10 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """What is wrong with the selection, or an empty text."""
+        """Says what is wrong with the selection, or gives an empty text."""
         if self.taken and self.measured < 1 - EVEN:
             return "wrong: slower"
-        if not self.taken and self.measured > (1 + EVEN) / CLEARLY_FASTER:
+        if not self.taken and self.measured > (1 + EVEN) / LIMITS.most_work:
             return "wrong: left"
         return "taken" if self.taken else "left"
 
@@ -96,7 +97,7 @@ def measured(contest: Contest, repetitions: int) -> Table:
 def rows(contest: Contest, robot: Robot, name: str, repetitions: int) -> list[Row]:
     """A row for every form with lanes that a function has for a robot."""
     function, model = lookup(name, robot.model), robot.model
-    others = [form.name for form in function.forms_for(model) if form.loops and not form.compact]
+    others = [form.name for form in function.forms_for(model) if form.loops and not form.for_size]
     others += [LIMBS] if function.in_limbs and function.in_limbs.does(model) and alike_limbs(model) else []
     if not others:
         return []

@@ -47,6 +47,6 @@ def best(measurements: Sequence[Measurement]) -> Measurement:
 
 
 def best_of_each(tables: Sequence[Mapping[str, Measurement]]) -> dict[str, Measurement]:
-    """For each function the fastest entry of several tables, for competitors built with several compilers."""
+    """The fastest entry of several tables for each function, for competitors built with several compilers."""
     names = dict.fromkeys(name for table in tables for name in table)
     return {name: best([table[name] for table in tables if name in table]) for name in names}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdgen.model.joints import Floating, Revolute
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import JointCoordinates
+from rbdgen.runtime.space import JointCoordinates
 
 Rows = NDArray[np.float64]
 
@@ -37,9 +38,9 @@ class States:
 def random_states(nv: int, *, floating: bool, count: int = 64, seed: int = 0) -> States:
     """Random states; all joints are treated as revolute, with coordinates within a full turn."""
     rng = np.random.default_rng(seed)
-    base = [JointCoordinates("base", "floating", 0, 7, 0, 6)] if floating else []
+    base = [JointCoordinates("base", Floating().space, 0, 0)] if floating else []
     at_q, at_v = (7, 6) if floating else (0, 0)
-    joints = [JointCoordinates(f"joint{k}", "angle", at_q + k, 1, at_v + k, 1) for k in range(nv - at_v)]
+    joints = [JointCoordinates(f"joint{k}", Revolute().space, at_q + k, at_v + k) for k in range(nv - at_v)]
     q = Manifold((*base, *joints)).random(rng, (count,))
     v, a, tau = rng.normal(size=(3, count, nv))
     return States(q, v, a, tau)

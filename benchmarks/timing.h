@@ -1,9 +1,9 @@
-/* Timing of short functions, for C and C++ drivers alike: least nanoseconds per call over many short repetitions.
+/* Times short functions, in C and in C++ drivers: the smallest time per call, in ns, over many short repetitions.
 
-   Each call works on the next of several states, so that nothing can be hoisted out of the loop, and a compiler
-   barrier after each call makes its results count as used. A repetition is lengthened until the clock's own cost
-   is negligible but stays short enough (fractions of a millisecond) that many fall between two interruptions;
-   the least of them is the figure least disturbed by other work on the machine. */
+   Each call works on the next of several states, so that the compiler can hoist nothing out of the loop. A compiler
+   barrier after each call makes its results count as used. A repetition is long enough that the cost of the clock is
+   negligible, and short enough (a fraction of a millisecond) that many repetitions lie between two interruptions. The
+   smallest time is the one that other work on the machine disturbs least. */
 #ifndef BENCHMARKS_TIMING_H
 #define BENCHMARKS_TIMING_H
 
@@ -14,8 +14,8 @@
 #define BENCH_MIN_REPETITIONS 20
 
 typedef struct {
-    double ns;        /* least mean time of one call */
-    long repetitions; /* how many repetitions the minimum is over */
+    double ns;        /* the mean time of a call in the fastest repetition */
+    long repetitions; /* the number of repetitions */
 } bench_result;
 
 static inline double bench_now_ns(void)
@@ -25,7 +25,8 @@ static inline double bench_now_ns(void)
     return 1e9 * (double)now.tv_sec + (double)now.tv_nsec;
 }
 
-/* The object behind p counts as read and written here: its stores must have happened, its loads are done anew. */
+/* Makes the compiler assume that the object behind p is read and written here: stores before are completed, and values
+   are loaded again after. */
 static inline void bench_keep(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");

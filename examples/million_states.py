@@ -73,8 +73,8 @@ def all_figures(tau: da.Array) -> da.Array:
 
 
 class Cost(NamedTuple):
-    """What a computation took: seconds by the clock, seconds of processors, and GB at the peak of the largest
-    process.
+    """The cost of a computation: seconds by the clock, seconds of processors, and GB at the peak of the
+    largest process.
     """
 
     seconds: float

@@ -1,8 +1,8 @@
-// Pinocchio with CppADCodeGen: generates C for the robot, compiles it with Pinocchio's default flags, times it.
+// Generates C for a robot by Pinocchio with CppADCodeGen, compiles it with Pinocchio's default flags, and times it.
 //   cppadcg_driver MODEL STATES SECONDS FUNCTION...
-// prints, as JSON on standard output, for each function the nanoseconds per call, the seconds that generating and
-// compiling took, and its raw outputs for the first states. Works in the current folder: start it in an empty one;
-// started again there, it times the libraries that it finds.
+// prints JSON on standard output: for each function the nanoseconds per call, the seconds that generation and
+// compilation took, and its raw outputs for the first states. It writes libraries into the current folder, which should
+// be empty at first. If it is started again in this folder, it times the libraries that it finds there.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 #include <cppad/cg.hpp>
 
-// cppadcodegen 2.4.3 precedes the CppAD release that asks every base type for max_digits10, and leaves it out.
+// cppadcodegen 2.4.3 does not define max_digits10, which a later release of CppAD requires of every base type.
 namespace CppAD
 {
 template<>
@@ -47,7 +47,7 @@ double seconds_since(std::chrono::steady_clock::time_point start)
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A generator whose results can be read, and which prints no Jacobian of a function: that is not timed here.
+// A generator whose results can be read. It does not generate the Jacobian of a function, which is not timed here.
 template<class Generator>
 struct Opened : Generator
 {
@@ -60,8 +60,8 @@ struct Opened : Generator
   using Generator::y;
 };
 
-// Times the generated function as such, its inputs one vector each: Pinocchio's own wrappers that gather q, v and a
-// and copy matrices out would only add to it.
+// Times the generated function itself, each of whose inputs is one vector. Pinocchio's own wrappers, which gather q, v
+// and a and copy the resulting matrices, would only add to the time.
 template<class Generator>
 void report(const pinocchio::Model & model, const Inputs & inputs, double seconds)
 {

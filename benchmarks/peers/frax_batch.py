@@ -56,7 +56,7 @@ def measure(urdf: Path, robot: Robot, count: int, repetitions: int) -> dict[str,
 
 
 def calls(urdf: Path, joints: list[str], states: States, *, floating: bool) -> dict[str, Any]:
-    """For each function, a compiled call for all states, which returns results in frax's axes."""
+    """Compiled calls for all states, by function, which return results in frax's axes."""
     import jax  # noqa: PLC0415  (a contestant that may be missing)
     from frax import Robot as Frax  # noqa: PLC0415
 

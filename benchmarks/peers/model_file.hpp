@@ -1,5 +1,5 @@
-// The robot and its states as plain numbers in text files, written by pinocchio_cpp.py and read by the C++ drivers:
-// Pinocchio's own URDF reader lives in its compiled library, which an -march=native program must not link.
+// Reads the robot and its states from text files of plain numbers, which pinocchio_cpp.py writes. The C++ drivers
+// cannot use Pinocchio's own URDF reader: it is in the compiled library, which an -march=native program must not link.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct State
   Eigen::VectorXd q, v, a, tau;
 };
 
-// A result that can be written as JSON, which has no word for NaN.
+// Returns x, or throws if it is infinite or NaN, which JSON cannot express.
 inline double finite(double x)
 {
   if (!std::isfinite(x))
@@ -57,7 +57,7 @@ inline pinocchio::SE3 read_placement(std::istream & in)
   return pinocchio::SE3(rotation, read_matrix<Eigen::Vector3d>(in));
 }
 
-// The joint model of that name; the axis only counts for the "unaligned" ones.
+// Returns the joint model of a type; the axis is used only for types whose names end in "Unaligned".
 inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::Vector3d & axis)
 {
   using namespace pinocchio;
@@ -77,12 +77,12 @@ inline pinocchio::JointModel make_joint(const std::string & type, const Eigen::V
   throw std::runtime_error("joint type " + type + " is not known to this driver");
 }
 
-// gravity (3); number of joints; then a line a joint:
-// parent (0 is the world), type, axis (3), placement in the parent joint's frame: rotation (9, row by row) and
-// translation (3), mass, centre of mass (3), inertia about it (xx xy yy xz yz zz), all in the joint's frame;
-// number of frames; then a line a frame: the joint that carries it, placement in that joint's frame, and how many
-// rows it has as a contact: 3 of its point alone, or 6.
-// The model's frame 0 is the world, frame k the k-th of the file.
+// Reads a model. The file holds gravity (3), the number of joints, and one line per joint: the parent (0 is the world),
+// the type, the axis (3), the placement in the parent joint's frame, then the mass, the centre of mass (3) and the
+// inertia about it (xx xy yy xz yz zz), all in the joint's frame. A placement is a rotation (9, row by row) and a
+// translation (3). The file then holds the number of frames, and one line per frame: the joint that carries it, its
+// placement in the frame of this joint, and its number of rows as a contact, which is 3 for a point and 6 for a frame.
+// In the model, frame 0 is the world, and frame k is the k-th frame of the file.
 inline pinocchio::Model read_model(const std::string & path)
 {
   std::ifstream in = open_text(path);
@@ -118,7 +118,7 @@ inline pinocchio::Model read_model(const std::string & path)
   return model;
 }
 
-// Number of states, nq, nv; then a line a state: q, v, a, tau.
+// Reads states. The file holds the number of states, nq and nv, and one line per state: q, v, a and tau.
 inline std::vector<State> read_states(const std::string & path, const pinocchio::Model & model)
 {
   std::ifstream in = open_text(path);

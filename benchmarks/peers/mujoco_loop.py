@@ -47,7 +47,7 @@ class MujocoLoop:
         self._q, self._v = np.argsort(q), np.argsort(v)
 
     def calls(self, states: States) -> Mapping[str, Callable[[], Rows]]:
-        """For each function, a loop over all states; results are in MuJoCo's axes and rbdgen's order."""
+        """Loops over all states, by function; results are in MuJoCo's axes and rbdgen's order."""
         mujoco, model, data = self._mujoco, self._model, self._data
         placed = world_velocity(states, floating=self._floating)
         q = np.ascontiguousarray(placed.q[:, self._q])

@@ -1,5 +1,5 @@
-// Times Pinocchio's dynamics in contact, or prints what they compute; see report.hpp. The model's frames are the contacts.
-// Where Pinocchio has two ways, both are timed.
+// Times Pinocchio's contact dynamics, or prints the results; see report.hpp. The model's frames are the contacts.
+// If Pinocchio has two ways to compute a result, both are timed.
 #include "report.hpp"
 
 #include "pinocchio/algorithm/compute-all-terms.hpp"
@@ -24,10 +24,10 @@ using pinocchio::Data;
 using pinocchio::FrameIndex;
 using pinocchio::Model;
 
-constexpr double MU = 1e-8; // as the other side has it
+constexpr double MU = 1e-8; // the same as for rbdgen
 constexpr auto ALIGNED = pinocchio::LOCAL_WORLD_ALIGNED;
 
-// The contacts, their rows one after the other: linear, then those of axes.
+// The contacts. Their rows are stacked, and the linear rows of a contact come before its angular rows.
 struct Contacts
 {
   using Models = std::vector<pinocchio::RigidConstraintModel, Eigen::aligned_allocator<pinocchio::RigidConstraintModel>>;
@@ -63,7 +63,7 @@ struct Contacts
   Eigen::Index rows = 0;
 };
 
-// calls(k, first, rows): for every contact its frame and its rows.
+// Calls each(frame, first, rows) for every contact, with its frame, its first row and the number of its rows.
 template<class Each>
 void each_contact(const Contacts & contacts, Each each)
 {
@@ -109,7 +109,7 @@ void kinematics(const Model & model, Data & data, Report & report)
     [&] { return Matrices{velocity, drift}; });
 }
 
-// Linear rows of 6D contacts are of spatial accelerations: where frames move, other ones than rbdgen's.
+// The linear rows of 6D contacts are spatial accelerations, which differ from rbdgen's rows if the frame moves.
 void forward(const Model & model, Data & data, const char * axes_name, pinocchio::ReferenceFrame axes, Report & report)
 {
   Contacts contacts(model, axes);
@@ -147,7 +147,7 @@ void forward(const Model & model, Data & data, const char * axes_name, pinocchio
     [&] { return Matrices{G}; });
 }
 
-// Forces by the Jacobian and its drift.
+// Computes contact forces from the contact Jacobian and its drift.
 void forces(const Model & model, Data & data, Report & report)
 {
   const Contacts contacts(model, ALIGNED);

@@ -45,7 +45,7 @@ EIGEN = (Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3"))
 
 
 def include_flags() -> tuple[str, ...]:
-    """Where the headers of Pinocchio, Boost and Eigen are, Pinocchio's first.
+    """The flags for the headers of Pinocchio, Boost and Eigen, Pinocchio's first.
 
     The last flag keeps that place out of their messages, so that every installation gives the same object.
 
@@ -95,12 +95,12 @@ def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
 
 
 def contact_rows(frame: Any) -> int:
-    """How many rows a frame of the model has as a contact."""
+    """The number of rows that a frame of the model has as a contact."""
     return 3 if frame.type == frame.type.SENSOR else 6
 
 
 def chosen_frames(model: Any) -> list[Any]:
-    """Those of `load_model` and `add_contacts`, as Pinocchio has them."""
+    """Pinocchio's frames of the contacts of `load_model` and `add_contacts`."""
     import pinocchio  # noqa: PLC0415  (optional)
 
     added = (pinocchio.FrameType.OP_FRAME, pinocchio.FrameType.SENSOR)
@@ -172,7 +172,7 @@ def build(compiler: Compiler, driver: Path) -> Path:
 def values(
     model: Any, states: States, *, driver: Path = DRIVER, compiler: Compiler = toolchain.GCC
 ) -> Values:
-    """What a driver computes: for each function its outputs, each (states, size).
+    """Runs a driver: for each function its outputs, each (states, size).
 
     Matrices are full and row-major, symmetric ones mirrored.
     """
@@ -247,7 +247,7 @@ def has_reference(name: str) -> bool:
 
 
 def reference_values(model: Any, states: States, k: int, name: str) -> list[NDArray[np.float64]]:
-    """What the installed Python module computes for state k: the outputs of a function that it has."""
+    """Computes state k by the installed Python module: the outputs of a function that it has."""
     from rbdgen.checks.pinocchio import outputs_of_state  # noqa: PLC0415  (optional)
     from rbdgen.functions.contacts.pinocchio import Held, Place  # noqa: PLC0415  (optional)
 

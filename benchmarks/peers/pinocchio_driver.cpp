@@ -1,5 +1,5 @@
-// Times Pinocchio's dynamics, or prints what they compute; see report.hpp.
-// The model is the ordinary run-time one over the default joint collection: what a C++ user of Pinocchio writes.
+// Times Pinocchio's dynamics, or prints their results; see report.hpp. The model is the ordinary run-time model with
+// the default joint collection, as in most C++ programs that use Pinocchio.
 #include "report.hpp"
 
 #include "pinocchio/algorithm/aba-derivatives.hpp"
@@ -39,7 +39,7 @@ void functions(const pinocchio::Model & model, peers::Report & report)
   report.function(
     "aba:world", [&](const State & s) { pinocchio::aba(model, data, s.q, s.v, s.tau, Convention::WORLD); },
     [&] { return Matrices{data.ddq}; });
-  // crba and computeMinverse fill upper triangles only; the mirror image below is not timed.
+  // crba and computeMinverse fill upper triangles only; `full` copies them to the lower triangles, which is not timed.
   report.function(
     "crba:local", [&](const State & s) { pinocchio::crba(model, data, s.q, Convention::LOCAL); },
     [&] { return Matrices{full(data.M)}; });

@@ -1,5 +1,5 @@
 // Times Pinocchio's functions of frames and momentum, its Coriolis matrix, regressor and second derivatives, or prints
-// what they compute; see report.hpp. Where Pinocchio has two ways, both are timed.
+// their results; see report.hpp. If Pinocchio has two ways to compute a result, both are timed.
 #include "report.hpp"
 
 #include "pinocchio/algorithm/center-of-mass.hpp"
@@ -42,7 +42,7 @@ void placements(const Model & model, Data & data, Report & report)
 void jacobians(const Model & model, Data & data, Report & report)
 {
   const auto aligned = pinocchio::LOCAL_WORLD_ALIGNED;
-  // Columns of joints that do not move a frame stay zero; Pinocchio leaves them out.
+  // Pinocchio does not write the columns of joints that do not move a frame, so these columns stay zero.
   std::vector<Data::Matrix6x> J(model.nframes, Data::Matrix6x::Zero(6, model.nv));
   const auto outputs = [&] {
     Matrix stacked(6 * (model.nframes - 1), model.nv);
@@ -72,13 +72,13 @@ void momentum(const Model & model, Data & data, Report & report)
   report.function(
     "centroidal_matrix", [&](const State & s) { pinocchio::computeCentroidalMap(model, data, s.q); },
     [&] { return Matrices{data.Ag}; });
-  // The centres of mass of subtrees are not asked for.
+  // The centres of mass of subtrees are not computed.
   report.function(
     "com_jacobian", [&](const State & s) { pinocchio::jacobianCenterOfMass(model, data, s.q, false); },
     [&] { return Matrices{data.Jcom}; });
 }
 
-// [i, j, k], the last index fastest.
+// The elements [i, j, k] of a tensor in row-major order: the last index changes fastest.
 Matrix row_major(const Data::Tensor3x & tensor)
 {
   const Eigen::Index n = tensor.dimension(0);

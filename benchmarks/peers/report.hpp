@@ -1,4 +1,4 @@
-// What the drivers of Pinocchio's algorithms share: they time functions, or print what these compute, as JSON.
+// The common part of the drivers of Pinocchio's algorithms, which time functions or print their results, as JSON.
 #pragma once
 
 #include <cstdio>
@@ -83,9 +83,9 @@ private:
 };
 
 // The main function of a driver:
-//   DRIVER MODEL STATES time SECONDS     nanoseconds per call of each function, SECONDS spent on each
-//   DRIVER MODEL STATES values           each function's outputs for each state, matrices row by row
-// functions(model, report) has the report time or print one function after the other.
+//   DRIVER MODEL STATES time SECONDS     prints the nanoseconds per call of each function, timed for SECONDS
+//   DRIVER MODEL STATES values           prints the outputs of each function for each state, matrices row by row
+// functions(model, report) calls report.function for one function after the other.
 template<class Functions>
 int drive(int argc, char ** argv, Functions functions)
 {

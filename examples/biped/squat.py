@@ -53,7 +53,7 @@ LAWS = {
     "least forces": ("contact_rnea_least", 1.0),
     "least forces, masses +10 %": ("contact_rnea_least", 1.1),
 }
-"""For each law, the function that is added to PD, and the factor on the masses of its model."""
+"""The function that each law adds to PD, and the factor on the masses of its model."""
 
 MU, SHARE = 1e-8, [1, 0.01, 1, 0.01]
 """The compliance of contacts in equation 17; the weights of forces and moments of both feet in least

@@ -258,5 +258,5 @@ def test_casadi_gains_as_much_as_measured() -> None:
         [arm[f"lib.casadi, knots={knots}"][f"{what}, ns a state"] / 1000 for what in ("value", "Jacobian")]
         for knots in (1, 32)
     )
-    words = f"a state takes {one[0]:.2f} us, its Jacobian {one[1]:.2f} us, in 32 knots a call"
-    assert f"{words} {many[0]:.3f} and {many[1]:.2f} us." in text.replace("\n", " ")
+    words = f"a state takes {one[0]:.2f} us and its Jacobian {one[1]:.2f} us; with 32 knots per call,"
+    assert f"{words} they take {many[0]:.3f} and {many[1]:.2f} us." in text.replace("\n", " ")

@@ -30,7 +30,7 @@ PINOCCHIO: Final = (
     Names(("computeGeneralizedGravity",), ("gravity",)),
     Names(("computeStaticTorque",), ("rnea_fext",), "at v = a = 0"),
     Names(("computeCoriolisMatrix", "getCoriolisMatrix"), ("coriolis",)),
-    Names(("computeAllTerms",), ("crba", "nle", "gravity"), "ask for what is needed of it"),
+    Names(("computeAllTerms",), ("crba", "nle", "gravity"), "generate only those that are needed"),
     Names(("computeRNEADerivatives",), ("rnea_derivatives",)),
     Names(("computeABADerivatives",), ("aba_derivatives",)),
     Names(("ComputeRNEASecondOrderDerivatives",), ("rnea_second",)),
@@ -72,7 +72,7 @@ PINOCCHIO: Final = (
     Names(("dIntegrate",), ("integrate_derivatives",)),
     Names(("dDifference",), ("difference_derivatives",)),
     Names(("neutral",), ("lib.neutral",)),
-    Names(("randomConfiguration",), ("lib.random",), "limits of joints do not count"),
+    Names(("randomConfiguration",), ("lib.random",), "limits of joints are not used"),
     Names(("normalize",), ("lib.normalize",)),
 )
 
@@ -140,9 +140,9 @@ def page() -> str:
     lines = [
         "# Names in Pinocchio and MuJoCo",
         "",
-        "Functions that do the same. Errors about unknown functions use these tables as well. x is `local`,",
-        "`aligned` or `world`: Pinocchio's LOCAL, LOCAL_WORLD_ALIGNED and WORLD. Frames and contacts are",
-        "chosen when a robot is loaded: `load_robot(path, frames=[...], contacts=[...])`.",
+        "The functions of each row do the same. Errors about unknown functions use these tables as well. x",
+        "is `local`, `aligned` or `world`: Pinocchio's LOCAL, LOCAL_WORLD_ALIGNED and WORLD. Frames and",
+        "contacts are chosen when a robot is loaded: `load_robot(path, frames=[...], contacts=[...])`.",
     ]
     for library, rows in _LIBRARIES[:2]:
         lines += ["", f"## {library}", "", f"| {library} | rbdgen | |", "|---|---|---|"]

@@ -20,8 +20,8 @@ class Expr:
     """A scalar expression, for arithmetic with expressions of the same builder and with numbers.
 
     It is immutable. `+ - * /`, unary minus, `abs` and powers build new expressions; `sin`, `cos`, `sqrt` and
-    `sign` are methods. NumPy's functions find the first three on arrays of expressions. `< <= > >=` give a
-    `Condition`.
+    `sign` are methods. On arrays of expressions, NumPy's functions `sin`, `cos` and `sqrt` call these
+    methods. `< <= > >=` give a `Condition`.
     """
 
     __slots__ = ("builder", "edge")
@@ -37,7 +37,7 @@ class Expr:
 
     @property
     def constant(self) -> float | None:
-        """The value if it is known, else None."""
+        """The value if the expression is a constant, else None."""
         return self.builder.constant_value(self.edge)
 
     def __neg__(self) -> Expr:

@@ -127,8 +127,8 @@ def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[
 def _is_difference(
     node: tuple[Any, ...], index: int, constants: Mapping[int, float], flipped: set[int]
 ) -> bool:
-    """Whether a sum is emitted as `sub`. With a constant operand, one minus sign suffices: the constant
-    carries its own sign only if the other operand is subtracted from it.
+    """Whether a sum is emitted as `sub`. With a constant operand, one minus sign suffices: if the other
+    operand is subtracted from the constant, the constant takes up its own sign.
     """
     a, b = node[1] >> 1, node[2] >> 1
     sign = index in flipped
@@ -163,7 +163,7 @@ def _negations(built: Built, flipped: set[int], edges: Sequence[int]) -> int:
 def _quotients(
     nodes: Sequence[tuple[Any, ...]], order: Sequence[int], reciprocals: set[int]
 ) -> dict[int, tuple[int, int]]:
-    """The products that read one of these reciprocals, which have no other use."""
+    """The products that become divisions: each reads one of these reciprocals, which nothing else reads."""
     quotients: dict[int, tuple[int, int]] = {}
     for index in order if reciprocals else ():
         node = nodes[index]

@@ -1,4 +1,6 @@
-"""An estimate of the time that a processor takes for a graph in its order, by which `schedule` chooses.
+"""An estimate of the time that a processor takes for the operations of a graph in their order.
+
+The pass `schedule` chooses between orders by it.
 
 Three things limit straight-line code on a current processor: the latency of dependent operations, as far as
 the window of operations in flight does not hide it; the execution units; and the bytes of instructions, which
@@ -37,8 +39,8 @@ class Machine:
     streamed_rate: float = 17.0  # and from the second level
 
     def fetch_rate(self, code_bytes: int) -> float:
-        """Bytes per cycle. The rate falls linearly while the code grows from 3/4 of the cache to 3/2 of
-        it.
+        """The bytes of code that are fetched per cycle. The rate falls linearly while the code grows from 3/4
+        of the cache to 3/2 of it.
         """
         excess = (code_bytes / self.cached_bytes - 0.75) / 0.75
         return self.cached_rate + (self.streamed_rate - self.cached_rate) * min(1.0, max(0.0, excess))

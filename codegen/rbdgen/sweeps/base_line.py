@@ -1,8 +1,9 @@
-"""A floating base beside joints whose degrees of freedom are lanes: straight lines compute what it gives.
+"""Straight lines for a floating base, in forms whose SIMD lanes are the degrees of freedom of the joints.
 
-Its own six degrees of freedom are no lanes. What sweeps give at the base outward is needed early, by all
-joints: sums start with it, and entries beside the base read it. Most of its numbers are known or equal up to
-sign in the base's own frame, so that few are stored in the array `base`.
+The six degrees of freedom of the base are not among the lanes. All joints need the results of outward sweeps
+at the base early: sums over ancestors start with them, and the matrix entries between the base and a joint
+read them. In the base's own frame, most of these numbers are constants, or equal to others up to sign. The
+array `base` therefore stores few of them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ class Number(NamedTuple):
 def at_base(
     reduced: ReducedModel, x: State, sweeps: Sequence[Sweep], totals: Mapping[str, object]
 ) -> Straight:
-    """The sweeps at a floating base alone. To its part of a sum, that of all joints in `totals` is added."""
+    """Run sweeps at a floating base alone, and return the driver with their results.
+
+    Of an inward sweep, only the sums at the base are made: its own parts plus the sums over all joints, which
+    `totals` gives.
+    """
     inputs = {name: getattr(x, name)[:BASE] for name in INPUTS}
     line = Straight(reduced.at(x.q)[:1], inputs, of_world(reduced), naming=x.naming)
     for sweep in sweeps:
@@ -55,21 +60,21 @@ def at_base(
 
 @dataclass
 class Totals:
-    """Sums over all joints, for a floating base: in the array `total`, or known."""
+    """Sums over all joints that a floating base reads: constants, or elements of the array `total`."""
 
     kinds: dict[str, Kind] = field(default_factory=dict)
     known: dict[tuple[str, int], Scalar] = field(default_factory=dict)
     """The sums that are constants of the robot."""
     places: dict[tuple[str, int], int] = field(default_factory=dict)
-    """The places of the other sums; it grows while loops are made."""
+    """The places of the other sums in the array. It grows while loops are made."""
 
     def place(self, record: str, element: int) -> int:
-        """Make room for a sum."""
+        """The place of a sum in the array, which is extended if the sum has no place yet."""
         return self.places.setdefault((record, element), len(self.places))
 
     @property
     def reads(self) -> dict[str, Access]:
-        """The array as a straight line reads it."""
+        """The access of a straight line to the whole array; empty if the array has no elements."""
         return {TOTAL: whole(TOTAL, len(self.places))} if self.places else {}
 
     def of(self, x: State, record: str) -> object:
@@ -103,13 +108,15 @@ class FloatingBase:
         self.nodes = dict(zip(found, self.graph.outputs[0].elements, strict=True))
         self.size = len(found)
         self.stored: dict[int, tuple[Number, int]] = {}
-        """The nodes in the array `base`: a number, and how many times the node it is."""
+        """The nodes in the array `base`, in order. Each comes with a number of the base that is a multiple of
+        it, and with the factor.
+        """
 
     def root(self, record: str, element: int) -> Scalar | Home:
         """The start of the sum of a number.
 
-        It is a constant, or the place of an element of the array `base`, or of an input that is not known
-        when this array is computed.
+        It is a constant, the place of an element of the array `base`, or, for an input that becomes known
+        only after this array is computed, the place of an element of this input.
         """
         node = self.nodes[Number(record, 0, element)]
         op, _, value = self.graph.nodes[node]
@@ -149,7 +156,7 @@ class FloatingBase:
         return inputs_of(self.graph, self.stored)
 
     def numbers(self, values: Mapping[str, Sequence[object]], kinds: Mapping[str, Kind]) -> list[Scalar]:
-        """The array `base`, from what sweeps gave at all bodies."""
+        """The elements of the array `base`, from the results of sweeps at all bodies."""
         found = []
         for (record, k, e), factor in self.stored.values():
             number = flat(kinds[record], values[record][k])[e]

@@ -78,7 +78,7 @@ def relative_motion(body: Jointed, rates: Sequence[Scalar]) -> Motion:
 
 
 def known_components(body: Jointed) -> list[int] | None:
-    """The component of a motion (0 to 2 angular, 3 to 5 linear) along which each column of S points.
+    """For each column of S, the component of a motion (0 to 2 angular, 3 to 5 linear) along which it points.
 
     The result is None if a column is not a positive coordinate axis, or if rotors take a part of the torque.
     Otherwise S^T f is just these components of a force f, and the articulated-body inertia that the parent
@@ -92,7 +92,10 @@ def known_components(body: Jointed) -> list[int] | None:
 
 
 def with_joint_force(body: Jointed, force: Force, values: Sequence[Scalar]) -> Force:
-    """The force, with its components along the joint (S^T f) replaced by values that are known."""
+    """The force, with its components along the joint (S^T f) replaced by values that are known.
+
+    If `known_components` gives None, the result is the force itself.
+    """
     known = known_components(body)
     if known is None:
         return force

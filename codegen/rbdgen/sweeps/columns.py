@@ -1,12 +1,15 @@
 """Two steps that solve for columns of a matrix over a tree of chains, with columns as the lanes of vectors.
 
-A chain is an unbranched row of joints, such as a leg, treated as one joint. The step inward takes its part
-`b` of a right-hand side and the `force` of the chains on it; it gives what it `solved` and the force `passed`
-on. The step outward takes the former as `own` and the motion of the carrier, `moved`; it gives its part `x`
-of the solution and the motion of the chains on it. At a floating base, the last chain, both steps meet.
+A chain is an unbranched row of joints, such as a leg, treated as one joint. Its carrier is the chain, or the
+floating base, on which it is mounted. The step inward reads the chain's part `b` of a right-hand side and the
+sum `force` of the forces of the chains on it. It gives the chain's own solution, `solved`, and the force
+`passed` to the carrier. The step outward reads this solution as `own`, and the motion of the carrier as
+`moved`. It gives the chain's part `x` of the solution and, by the name `moved`, the chain's own motion. A
+floating base is the last chain inward and the first one outward, and runs both steps in one loop.
 
-Columns are zero in the rows of some chains; those of derivatives are nonzero only above and below a joint.
-Vectors of columns skip the other chains on the way to the base.
+A column may be zero in the rows of some chains: one that belongs to a derivative with respect to a joint is
+nonzero only in the rows of the joint's ancestors and descendants. On the way to the base, vectors of columns
+skip the chains in whose rows they are zero.
 """
 
 from __future__ import annotations
@@ -25,17 +28,19 @@ from rbdgen.sweeps.loops import Arrays, FormLoop
 from rbdgen.sweeps.sweep import BASE, Given, Gives
 
 ROOT: Final = -1
-"""The number of what carries a chain that no other chain carries: the floating base, or the world."""
+"""The number that stands for the floating base or the world, as the carrier of a chain."""
 
 Nonzero: TypeAlias = Callable[[int, int], bool]
-"""Whether a column may be nonzero in the rows of a chain."""
+"""Tells, from the numbers of a chain and of a column, whether the column may be nonzero in its rows."""
 
 Key: TypeAlias = Callable[[int, int], tuple[int, ...] | None]
-"""A key of a chain and a vector, by which loops are chosen. They come in the order of its first number."""
+"""Gives the key of a chain and a vector. Runs with equal keys share a loop, and runs without a key are left
+out. Loops come in the order of the first number of their keys.
+"""
 
 
 class Chain(NamedTuple):
-    """The joints of a chain, counted as lanes, and the number of the chain that carries it."""
+    """The joints of a chain, counted from 0 after a floating base, and the number of its carrier."""
 
     joints: range
     carrier: int
@@ -71,7 +76,7 @@ class ChainTree:
 
     @cached_property
     def levels(self) -> list[list[int]]:
-        """The chains by their depth."""
+        """The chains at each depth. The first level is the root alone."""
         found = [[ROOT]]
         while below := [c for k in found[-1] for c in self.on[k]]:
             found.append(below)
@@ -116,7 +121,7 @@ class Columns:
     inward: Callable[[Given], Gives]
     outward: Callable[[Given], Gives]
     constants: Mapping[str, Callable[[Sequence[int]], Access]]
-    """The places of the matrices that steps read, `inverse`, `K` and `S`, for chains of one size."""
+    """Give the places of the matrices that steps read (`inverse`, `K` and `S`), for chains of one size."""
     sizes: dict[str, int]
     """The sizes of scratch arrays, to which those of these loops are added."""
     right: str
@@ -147,9 +152,7 @@ class Columns:
     # ---- runs
 
     def _runs(self, level: Sequence[int], key: Key) -> list[list[Run]]:
-        """The runs of all vectors at the chains of a level. Those with the same key share a loop, and those
-        without one are left out.
-        """
+        """The runs of all vectors at the chains of a level, grouped into loops by their keys."""
         groups: dict[tuple[int, ...], list[Run]] = {}
         for k, (v, start) in product(level, enumerate(self.starts)):
             if (at := key(k, v)) is not None:
@@ -157,8 +160,10 @@ class Columns:
         return [groups[at] for at in sorted(groups, key=lambda at: at[0])]
 
     def _to_base(self, k: int, vector: int) -> tuple[int, ...] | None:
-        """Chains at the ends share a loop if they have one size; others have one for every number of forces
-        that they take.
+        """The key of a step inward; None if the columns are zero in the rows of the chain.
+
+        Chains that carry no other share a loop if they have the same size. Every other chain has a loop for
+        each number of forces that it receives.
         """
         if k != ROOT and not self._related(k, vector):
             return None
@@ -166,7 +171,9 @@ class Columns:
         return (carries, k if carries else self.tree.size(k), len(self._below(k, vector)))
 
     def _from_base(self, k: int, vector: int) -> tuple[int, ...]:
-        """Chains of one size share a loop."""
+        """The key of a step outward. Chains of one size share a loop if either all of them or none carry
+        others, and if the columns are nonzero in the rows of all of them or of none.
+        """
         order = 2 * (not self._related(k, vector)) + (not self.tree.on[k])
         return (order, self.tree.size(k))
 
@@ -186,13 +193,15 @@ class Columns:
         return MatrixView(array, self.nv).down(self.tree.size(runs[0].chain), starts)
 
     def _solved(self, runs: Sequence[Run]) -> Access:
-        """The places of the results of a chain's own b, vector by vector."""
+        """The places of the chains' own solutions, vector by vector."""
         rows = (len(self.tree.parents) * run.vector + self.tree.chains[run.chain].joints[0] for run in runs)
         starts = [(row, run.lane) for row, run in zip(rows, runs, strict=True)]
         return MatrixView("solved", WIDE).down(self.tree.size(runs[0].chain), starts)
 
     def _slot(self, array: str, runs: Sequence[Run], chains: Sequence[int]) -> Access:
-        """A force or a motion for each run's chain; all these chains have the same depth."""
+        """The place of a force or a motion in each run. `chains` has its chain for each run; all these chains
+        have the same depth.
+        """
         depth, level = next(pair for pair in enumerate(self.tree.levels) if chains[0] in pair[1])
         starts = [
             (BASE * (len(self.starts) * level.index(k) + run.vector), run.lane)
@@ -203,8 +212,8 @@ class Columns:
     # ---- loops
 
     def _inward(self, runs: Sequence[Run]) -> FormLoop:
-        """The loop of the step inward: a chain solves for its own b, and hands on its force with those of the
-        chains on it. At a base it gives the solution.
+        """The loop of the step inward: a chain solves for its own b, and hands on its force together with
+        those of the chains on it. At a floating base the loop runs both steps and gives the solution.
         """
         chains, forces = [run.chain for run in runs], self._forces(runs)
         passes, based = self.tree.passes(chains[0]), chains[0] == ROOT
@@ -223,8 +232,8 @@ class Columns:
         return self.outward(x)
 
     def _outward(self, runs: Sequence[Run]) -> FormLoop:
-        """The loop of the step outward, which gives the solution of joints. In chains that are not related to
-        the columns, only the carrier's motion adds to it.
+        """The loop of the step outward, which gives the solution at joints. In chains in whose rows the
+        columns are zero, the solution depends on the carrier's motion alone.
         """
         k, chains = runs[0].chain, [run.chain for run in runs]
         writes = {"x": self._rows(self.result, runs)}
@@ -250,7 +259,10 @@ class Columns:
         writes: Mapping[str, Access],
         step: Callable[[Given], Gives],
     ) -> FormLoop:
-        """A step for these runs. What it does not read is 0, but for the unit motions S of a base."""
+        """The loop of a step for these runs.
+
+        Arrays that it does not read are 0, except that the S of a floating base is the unit matrix.
+        """
         n, forces = self.tree.size(runs[0].chain), [key for key in reads if key.startswith("force")]
         units = [int(i == j) for i in range(BASE) for j in range(BASE)]
         zeros = {"b": n, "own": n, "moved": BASE, "inverse": 0, "K": BASE * n, "S": BASE * n}
@@ -264,7 +276,7 @@ class Columns:
             found = step(at)
             return {f"new_{key}": found[key] for key in writes}
 
-        # the last vector starts earlier than its turn, to be full
+        # the last vector starts early enough to be full, and so repeats columns of the one before it
         fresh = [self.first + self.wide * v for v in range(len(self.starts))]
         distinct = tuple(k for k, run in enumerate(runs) if run.column >= fresh[run.vector])
         places = {f"new_{key}": access for key, access in writes.items()}

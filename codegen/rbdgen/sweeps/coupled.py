@@ -1,8 +1,10 @@
 """Loops over all bodies of a robot on which some joints follow others (mimic joints).
 
 The loops over bodies know nothing of such joints: they read q, v and a of all joints, and write outputs of
-all degrees of freedom. With v_all = G v, short loops before them spread each input, G v, into a longer
-scratch array, and a loop after them folds each output, G^T tau_all or G^T M_all G, from scratch arrays.
+all degrees of freedom. Let v_all = G v, where v has the velocities of the joints that follow no other. Short
+loops before those over bodies spread each input: they compute q, v or a of all joints, such as G v, in a
+longer scratch array. Short loops after them fold each output: they compute G^T tau_all or G^T M_all G from
+scratch arrays.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 A body waits for the record of its parent, so bodies cannot be lanes as they stand. But in a common frame most
 numbers of a record are sums: the velocity of a body is that of its parent plus that of the joint, and the
-force on a subtree is a sum over its bodies. All that lies between such sums is the same for every degree of
-freedom and waits for no other one. The driver therefore traces every step once, on symbols
+force on a subtree is a sum over its bodies. The operations between such sums are the same for every degree of
+freedom and need no result of another one. The driver therefore traces every step once, on symbols
 (`one_freedom.py`), cuts the graph at the sums (`stages.py`), and makes these loops:
 
-    placing    one straight line: numbers that are no sums, such as poses, and those of a floating base
-    a stage    all that needs only sums that are known, for all degrees of freedom as lanes
+    placing    one straight line: serial numbers, which are no sums, such as poses; and a floating base
+    a stage    all operations on sums that are known by then, with the degrees of freedom as lanes
     outward    running sums from the root to the leaves, a run for each number (`running_sums.py`)
     inward     running sums from the leaves to the root, a run for each number
     ...        further stages, and the sums of what they computed
@@ -58,7 +58,7 @@ from rbdgen.sweeps.straight import of_world, straight
 from rbdgen.sweeps.sweep import BASE, INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep
 
 PLACED = "placed"
-"""The array of numbers that are no sums."""
+"""The array of serial numbers, which are no sums."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,13 @@ class Between:
 
     name: str
     reads: Sequence[str]
-    """Records that are stored for these loops in arrays of these names, all numbers of each in order."""
+    """The records that these loops read. All numbers of a record are stored, in order, in an array of its
+    name.
+    """
     gives: Sequence[str]
     """The inputs that they write, such as `a`, each to an array with a number per degree of freedom."""
     loops: Callable[[Totals], Sequence[FormLoop]]
-    """Makes the loops."""
+    """Makes the loops. It is given the places of the sums over all joints."""
     totals: Sequence[str] = ()
     """The sums over all joints that the loops read at a floating base."""
 
@@ -80,7 +82,7 @@ Step: TypeAlias = Sweep | Between
 
 
 def by_freedoms(reduced: ReducedModel, outputs: Sequence[str], *sweeps: Sweep) -> LoopedForm:
-    """The loops of these sweeps. `outputs` names the matrices that the function returns."""
+    """The loops of these sweeps. `outputs` names the matrices, of nv x nv, that the function returns."""
     lanes = FreedomLanes(reduced)
     Distributed(lanes, sweeps).run()
     return lanes.form(dict.fromkeys(outputs, reduced.nv**2))
@@ -160,7 +162,7 @@ class Distributed:
                     one.beside(sweep, self._base_freedoms(sweep, self.base))
 
     def _base_freedoms(self, sweep: Pairs, base: FloatingBase) -> list[Given]:
-        """The reads of entries at each degree of freedom of a floating base, with symbols for its numbers."""
+        """The records that entries read at each degree of freedom of a floating base, made of symbols."""
         symbols = self.one.engine.symbols(BASE_NUMBERS, base.size)
         kinds = {name: self.one.kinds[name] for name in sweep.other_reads}
 
@@ -174,7 +176,7 @@ class Distributed:
         ]
 
     def _place_known(self) -> None:
-        """Say where serial numbers, inputs and the numbers of a floating base lie."""
+        """Record where serial numbers, inputs and the numbers of a floating base are stored."""
         numbers = self.numbers
         for row, (_, _, node) in enumerate(self.serial):
             for other, sign in with_opposite(numbers.graph, node).items():
@@ -186,7 +188,9 @@ class Distributed:
         numbers.spread()
 
     def _running(self, sums: Sequence[Sum]) -> list[Sum]:
-        """The sums that loops compute. Sums of constants are constants."""
+        """The sums that loops compute. The others have constant terms: they are computed here, and are added
+        to the constants.
+        """
         constants, parents, left = self.numbers.constants, self.lanes.parents, list(sums)
         while known := [own for own in left if own.term in constants and is_number(self._root(own))]:
             for own in known:
@@ -201,7 +205,7 @@ class Distributed:
         return left
 
     def _root(self, own: Sum) -> Scalar | Home:
-        """The start of a sum at the root."""
+        """The start of a sum at the root: a constant, or the place of a number of a floating base."""
         if not own.outward:
             return 0
         if self.base:
@@ -210,7 +214,7 @@ class Distributed:
         return flat(sweep.gives[own.record], sweep.world(self.one.world))[own.element]
 
     def _waits(self) -> list[Wait]:
-        """The steps that wait for all bodies: sums, then loops between sweeps."""
+        """The waits for all bodies: first those of sums, then those of loops between sweeps."""
         numbers = self.numbers
         waits = [Wait((own.term,), (own.own, own.above) if own.outward else (own.own,)) for own in self.sums]
         for loops in self.between:
@@ -233,7 +237,7 @@ class Distributed:
     # ---- the loops
 
     def _placing(self) -> FormLoop:
-        """The straight line that computes serial numbers, and what a floating base gives outward."""
+        """The straight line that computes serial numbers, and the array `base` of a floating base."""
         lanes, base, kinds = self.lanes, self.base, self.one.kinds
         n, nv, first = lanes.count, lanes.reduced.nv, 1 if lanes.first else 0
         of_base = base.stored if base else {}
@@ -263,7 +267,7 @@ class Distributed:
         return FormLoop("placing", trace, writes, inputs=inputs, count=1 if writes else 0)
 
     def _stage(self, stage: int, ready: Sequence[Sum | Between]) -> None:
-        """Add the loop of a stage, and the loops that are ready after it: of sums, and between sweeps."""
+        """Add the loop of a stage, and the loops that can run after it: sums, and loops between sweeps."""
         lanes, numbers = self.lanes, self.numbers
         sums = [x for x in ready if isinstance(x, Sum)]
         between = [x for x in ready if isinstance(x, Between)]

@@ -1,4 +1,4 @@
-"""Loops for entries of matrices, with a degree of freedom or a pair of them in a lane."""
+"""Loops for entries of matrices, in which each lane has a degree of freedom or a pair of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EntryLoops:
     """The kinds of these records."""
 
     def clear(self) -> list[FormLoop]:
-        """Zeros in the rows of all joints."""
+        """The loops that write zeros to the rows of all joints."""
         lanes, nv = self.lanes, self.lanes.reduced.nv
         places = range(nv * lanes.first, nv * nv)
         return [cleared(element(name, places)) for name in self.sweep.gives]
@@ -76,11 +76,12 @@ class EntryLoops:
     # ---- pairs of degrees of freedom of joints
 
     def of_pairs(self) -> list[FormLoop]:
-        """The entries between a degree of freedom and one above it.
+        """The loops for the entries between a degree of freedom and each one above it.
 
-        Where limbs are long, entries right of the diagonal are computed in rows of descendants, and those
-        left of it in rows of ancestors. Otherwise neighbours on several limbs share a vector, and the results
-        are copied to their places; such a copy takes about an eighth of a vector's time for each pair.
+        If limbs are long, a vector right of the diagonal has neighbouring descendants of one degree of
+        freedom, and a vector left of it has neighbouring ancestors. Otherwise pairs from several limbs share
+        a vector, and the results are copied to their places. For each pair, such a copy takes about an eighth
+        of the time of a vector.
         """
         lanes, sweep = self.lanes, self.sweep
         pairs = ancestor_pairs(lanes.parents)
@@ -109,8 +110,8 @@ class EntryLoops:
         ]
 
     def _packed(self, rows: Sequence[Row], wide: int, pairs: Sequence[Place]) -> list[FormLoop]:
-        """The loops that compute entries on both sides of the diagonal in rows of lanes, and the one that
-        copies those that belong to a pair to their places.
+        """The loops that compute entries on both sides of the diagonal in rows of lanes, and the loop that
+        copies the entries of `pairs` to their places.
         """
         sweep, entries = self.sweep, [pair for row in rows for pair in row.pairs(wide)]
         mirrored = {f"{x}_below": x if x in sweep.symmetric else f"{x}_below" for x in sweep.gives}
@@ -139,7 +140,7 @@ class EntryLoops:
 
     def _steps(self, name: str, pairs: Sequence[Place], writes: Mapping[str, Access]) -> FormLoop:
         """A loop that runs the step for pairs of a degree of freedom and one above it, and writes the entries
-        of some names.
+        that `writes` names.
         """
         sweep = self.sweep
         below, above = ([pair[end] for pair in pairs] for end in range(2))

@@ -1,4 +1,4 @@
-"""Whether sweeps fit a function: they give its outputs, and read no input that it does not take."""
+"""A check that sweeps fit a function: they give its outputs, and read only inputs that it takes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NAMES: Mapping[Kind, str] = {
 
 
 def check_fit(signature: Signature, outputs: Mapping[str, str], sweeps: Sequence[Sweep]) -> None:
-    """Raise GraphError if sweeps and a function do not fit. `outputs` has the names that sweeps give its
-    outputs.
+    """Raise GraphError if the sweeps do not fit the function. `outputs` maps the name of each output of the
+    function to the name by which the sweeps give it.
     """
     where = f"function '{signature.name}'"
     known = {_NAMES[x.kind] for x in signature.inputs if x.kind in _NAMES}

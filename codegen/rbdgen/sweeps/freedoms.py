@@ -1,9 +1,9 @@
 """Loops in which degrees of freedom are the lanes: their arrays, and rows of pairs.
 
-They serve one state of robots whose joints all have one degree of freedom, beside a floating base. An array
-has a row for each number, with an element for every degree of freedom. Neighbouring degrees of freedom
-therefore fill a vector, both in a loop that runs for each of them and in entries of pairs of them.
-`distributed.py` is the driver that makes such loops of sweeps.
+They compute one state of a robot whose joints, except for a floating base, all have one degree of freedom.
+An array has a row for each number, with an element for every degree of freedom. Neighbouring degrees of
+freedom therefore fill a vector, both in loops over degrees of freedom and in loops over pairs of them.
+`distributed.py` is the driver that makes such loops from sweeps.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rbdgen.sweeps.loops import FormLoop, LoopedForm
 from rbdgen.sweeps.sweep import BASE, INPUTS
 
 WIDE, WIDEST = (lanes(real) for real in REALS)
-"""The numbers of lanes of a row of matrix entries. A row has the lanes of a vector of doubles, or, for robots
-with at least `WIDEST` degrees of freedom, the lanes of a vector of floats, `WIDEST`.
+"""The numbers of lanes of a vector of doubles and of a vector of floats. For robots with at least `WIDEST`
+degrees of freedom, a row of matrix entries has `WIDEST` lanes; for others it has at most `WIDE`.
 """
 
 
@@ -42,6 +42,7 @@ class Row:
     along: bool
 
     def pairs(self, count: int) -> list[tuple[int, int]]:
+        """The pairs of the first `count` lanes."""
         return [(self.below + k, self.above + k * self.along) for k in range(count)]
 
 
@@ -73,10 +74,12 @@ class FreedomLanes:
 
     @property
     def count(self) -> int:
+        """The number of degrees of freedom of joints."""
         return self.reduced.nv - self.first
 
     @property
     def stride(self) -> int:
+        """The number of elements of a row: `count`, rounded up to whole vectors of doubles."""
         return -(-self.count // WIDE) * WIDE
 
     @property
@@ -89,15 +92,15 @@ class FreedomLanes:
     # ---- arrays
 
     def rows(self, array: str, rows: Iterable[int], runs: Iterable[int]) -> Access:
-        """In run k, the elements of degree of freedom `runs[k]` in these rows."""
+        """The access that reads, in run k, the elements of degree of freedom `runs[k]` in these rows."""
         return MatrixView(array, self.stride).entries(((row, 0) for row in rows), ((0, k) for k in runs))
 
     def along(self, array: str, rows: Iterable[int]) -> Access:
-        """In run k, row `rows[k]`: a number of every degree of freedom."""
+        """The access that reads, in run k, row `rows[k]`: one number of every degree of freedom."""
         return MatrixView(array, self.stride).block((0,), range(self.count), ((row, 0) for row in rows))
 
     def new(self, name: str, rows: int) -> str:
-        """Make an array of so many rows. The result is its name, which gets a number if it is taken."""
+        """Make an array of `rows` rows. The result is its name: a number is appended if `name` is taken."""
         return self._named(name, self.sizes, self.stride * rows)
 
     def new_table(self, name: str, values: Sequence[Scalar]) -> str:
@@ -112,13 +115,14 @@ class FreedomLanes:
         return found
 
     def form(self, outputs: Mapping[str, int]) -> LoopedForm:
+        """The form with these loops. `outputs` gives the sizes of the function's outputs."""
         scratch = {name: size for name, size in self.sizes.items() if size and name not in outputs}
         tables = {name: values for name, values in self.tables.items() if values}
         return LoopedForm(tuple(loop for loop in self.loops if loop.count), outputs, scratch, tables, True)
 
 
 def ancestor_pairs(parents: Sequence[int]) -> list[tuple[int, int]]:
-    """All pairs of a degree of freedom and one of its ancestors."""
+    """All pairs (j, i) of a degree of freedom j and one of its ancestors i."""
     found = []
     for j in range(len(parents)):
         i = parents[j]
@@ -131,7 +135,7 @@ def ancestor_pairs(parents: Sequence[int]) -> list[tuple[int, int]]:
 def cover(parents: Sequence[int], wide: int) -> list[Row]:
     """Rows of `wide` lanes that together contain all ancestor pairs.
 
-    This is a greedy cover: each row is the one that contains the most pairs that are left.
+    The cover is greedy: each row that is added contains as many of the pairs that are left as possible.
     """
     left = set(ancestor_pairs(parents))
     starts = range(len(parents) - wide + 1)

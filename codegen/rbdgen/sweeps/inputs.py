@@ -80,7 +80,7 @@ class State:
     """External forces, one per body, in the bodies' joint frames."""
     naming: Naming = unnamed
     arrays: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
-    """Inputs that are none of these, such as a second q, and what a loop reads; see `sweeps/loops.py`."""
+    """Inputs that are none of these, such as a second q, and the arrays that a loop reads."""
     angle: Callable[[Scalar], Angle] = angle_as_given
     """Makes an angle of an element of q that was read from an array."""
     positions: Sequence[Scalar] = ()

@@ -75,9 +75,7 @@ class Layout:
         return given
 
     def new(self, kinds: Mapping[str, Kind]) -> list[FormLoop]:
-        """Make arrays for what a sweep gives. The result is the loops that first clear the matrices among
-        them.
-        """
+        """Make arrays for the results of a sweep. The loops that are returned clear the matrices among them."""
         bodies, nv, loops = self.bodies, self.bodies.reduced.nv, []
         for name, kind in kinds.items():
             array, rows = name.removesuffix("_below"), bodies.count + 1
@@ -144,7 +142,7 @@ class Layout:
         return Access(name, tuple(range(width(kind))), tuple(width(kind) * row for row in rows))
 
     def flat(self, x: State, gives: Gives) -> Arrays:
-        """The numbers to write for what a step gives."""
+        """The numbers to write for the results of a step, by array."""
         return {
             f"new_{name}": flat(kind, named(kind, value, x.naming, name))
             for name, value in gives.items()

@@ -305,8 +305,8 @@ class Looped:
     # ---- the root
 
     def _at_world(self, sweep: Outward, world: Gives) -> None:
-        """Row 0 of a robot with a fixed base: what the world gives, and zeros where children will add their
-        parts.
+        """Add the line that writes row 0 of a robot with a fixed base: the results of the world, and zeros
+        where children will add their parts.
         """
         back = self.bodies.root.inverse
         rows = {name: [0] * width(kind) for name, kind in sweep.gives.items() if name in self.summed}
@@ -325,9 +325,10 @@ class Looped:
         *,
         posed: bool,
     ) -> None:
-        """Add the line that computes what a floating base gives of these kinds.
+        """Add the line that computes the results of a floating base that `kinds` names.
 
-        `names` is what its step reads; what is not in `read` is 0. `posed` says whether it needs the pose.
+        `names` are the names that the step may read; those that are not in `read` are 0. `posed` says whether
+        the step needs the pose of the base.
         """
         bodies = self.bodies
 

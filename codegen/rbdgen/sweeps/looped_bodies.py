@@ -181,10 +181,11 @@ class LoopedBodies:
 
     @property
     def steps(self) -> tuple[Runs, Runs, Runs]:
-        """The steps from a body to its parent by which the force of every body goes to the root.
+        """The steps from a body to its parent by which a record of every body climbs to all its ancestors.
 
-        The result is three lists with an element for each step: the body whose force it is, the body that the
-        force leaves, and the body at which it arrives. The steps of one force follow each other.
+        The step to the root is left out. The result is three lists with an element for each step: the body
+        whose record it is, the body that the record leaves, and the body at which it arrives. The steps of
+        one record follow each other.
         """
         found = [
             (k, below, above) for k, branch in enumerate(self.branches) for below, above in pairwise(branch)
@@ -210,8 +211,8 @@ class LoopedBodies:
         return Access("fext", tuple(range(6)), tuple(6 * row[k + self.floating] for k in runs))
 
     def entries(self, name: str, rows: Runs, columns: Runs) -> Access:
-        """The entry between the degrees of freedom of two bodies, run by run; of the transpose for
-        `_below`.
+        """The entry in the row of one body's degree of freedom and the column of another's, for each run. If
+        the name ends with `_below`, row and column are exchanged.
         """
         nv, freedoms = self.reduced.nv, self.freedoms
         if name.endswith("_below"):
@@ -346,7 +347,7 @@ def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
 
 
 def not_in_loops(model: Model) -> str | None:
-    """Why a robot cannot be done in loops over bodies; None if it can."""
+    """The reason why forms in loops over bodies do not support a robot; None if they do."""
     bodies = model.bodies[1 if model.is_floating else 0 :]
     several = next((body.joint for body in bodies if not body.joint.type.one_axis), None)
     if several is not None:
@@ -385,6 +386,6 @@ def _below(body: AlignedBody, turn: Angle) -> AlignedBody:
 
 
 def screw(body: AlignedBody) -> Screw:
-    """The motion of a body by its joint, about z and along z."""
+    """The screw motion about z of a body's joint, with its rotor inertia."""
     (S,) = body.joint.type.motion_subspace(Vector(0, 0, 1))
     return Screw(S.angular.z, S.linear.z, body.joint.resistance.armature)

@@ -4,7 +4,7 @@ A loop is a straight line over scalars that is run `count` times. Accesses say w
 inputs, outputs, scratch arrays and tables of the whole form. Loops run in order, and so do the runs of a
 loop.
 
-A form in loops is used in two ways: traced, its loops become those of a program (`graph/programs`); and
+A form in loops is used in two ways: its loops are traced to those of a program (`graph/programs`), and
 `LoopedForm.run` computes with any scalars.
 """
 
@@ -39,7 +39,7 @@ class FormLoop:
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """The elements of each array read that are known to be 0 in each run.
 
-    If runs are not lanes of a vector, no operation is spent on them.
+    If runs are not lanes of a vector, no operation is spent on these elements.
     """
     distinct_runs: tuple[int, ...] = ()
     """The runs that are needed when runs come one by one, see `Loop` of `graph/programs/program.py`."""

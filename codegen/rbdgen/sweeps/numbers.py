@@ -37,7 +37,7 @@ class Home:
     array: str
     row: int
     factor: int = 1
-    """The number is so many times what lies there."""
+    """The number divided by the one that is stored there."""
     shared: bool = False
     """Whether each row is a single element, which is the same for all degrees of freedom."""
 
@@ -63,13 +63,13 @@ class Numbers:
     places: dict[int, Home] = field(default_factory=dict)
     """The places of stored nodes; it grows while loops are made."""
     constants: dict[int, list[Scalar]] = field(default_factory=dict)
-    """The values of nodes that depend on no input, for each degree of freedom; grows by `spread`."""
+    """The values of nodes that depend on constants alone, for each degree of freedom. `spread` adds them."""
     stored: dict[tuple[Scalar, ...], int] = field(default_factory=dict)
     """The rows of the table `CONSTANTS`, which has those constants that loops read."""
 
     @property
     def given(self) -> set[int]:
-        """The nodes that are known, or that lie somewhere."""
+        """The nodes that are constants or that are stored."""
         return {*self.places, *self.constants}
 
     def source(self, node: int) -> tuple[str, int]:
@@ -143,7 +143,9 @@ class Numbers:
         return Reading(accesses, values)
 
     def _found(self, node: int) -> Any:
-        """The place of a node, or its value if all degrees of freedom share it; None if it is computed."""
+        """The place of a node, or its value if all degrees of freedom share it. The result is None if the
+        node is to be computed from its arguments.
+        """
         if node in self.constants:
             values = self.constants[node]
             if len(set(values)) > 1:

@@ -2,9 +2,9 @@
 
 A record that goes outward has numbers of two kinds. A number is a *running sum* if a body adds something to
 the number of its parent, as a velocity does in a common frame. What is added may depend on other running
-sums. All other numbers are *serial*, for example the pose of a body. So are sums of terms that depend on the
-placement of the body or on serial numbers of its parent. Sums of inward sweeps are always running sums: their
-steps must hand them on unchanged.
+sums. All other numbers are *serial*, for example the pose of a body. A sum is serial, too, if its terms
+depend on the placement of the body or on serial numbers of its parent. Sums of inward sweeps are always
+running sums: the steps must hand them on unchanged.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Sum(NamedTuple):
     own: Any
     """The sum at the body: over its ancestors and itself, or over its subtree."""
     above: Any
-    """Outward: the sum at the parent."""
+    """The sum at the parent; 0 for a sum over a subtree."""
 
 
 @dataclass
 class OneFreedom:
-    """A degree of freedom of a joint, and what sweeps have given for it so far; all but `rows` grows."""
+    """A degree of freedom of a joint, and the results of sweeps for it so far."""
 
     rows: Rows
     """The constants of all bodies, by `KINDS` and `MOMENTS`."""
@@ -75,7 +75,7 @@ class OneFreedom:
         self.inputs = {name: self.engine.symbols(name, 1)[0] for name in INPUTS}
 
     def _constants(self, name: str, size: int) -> list[Scalar]:
-        """A symbol for each constant. If all bodies share a 0, 1 or -1, it is that number."""
+        """A symbol for each constant, or the constant itself if it is 0, 1 or -1 for all bodies."""
         columns: list[tuple[Scalar, ...]] = list(zip(*self.rows[name], strict=True)) or [()] * size
         symbols = self.engine.symbols(name, size)
         return [
@@ -86,7 +86,7 @@ class OneFreedom:
     # ---- the sweeps
 
     def outward(self, sweep: Outward) -> None:
-        """Trace the step, and tell sums from serial numbers."""
+        """Trace the step, and separate running sums from serial numbers."""
         name, kind = sweep.carries, sweep.gives[sweep.carries]
         if sweep.totals:
             raise GraphError(
@@ -107,7 +107,7 @@ class OneFreedom:
                 self.sums.append(Sum(name, e, True, terms[e], own[e], above[e]))
 
     def inward(self, sweep: Inward) -> None:
-        """Sum what each body starts with over subtrees."""
+        """Sum the start of each body over subtrees, and trace the step."""
         for name, total in sweep.sums.items():
             if total.own:
                 self._keep({name: total.kind}, {name: total.own(self.body)})
@@ -179,12 +179,12 @@ class OneFreedom:
             self.values[name] = value[0] if isinstance(value, list) and per_freedom(kind) else value
 
     def numbers(self, name: str) -> list[Scalar]:
-        """The numbers of what was given by this name."""
+        """The numbers of the value of this name."""
         value = self._value(name)
         return flat(self.kinds[name], value)
 
     def graph(self) -> tuple[Graph, dict[str, tuple[int, ...]], list[Sum], list[tuple[str, int, int]]]:
-        """The graph of all that is needed; and the nodes of its parts, sums and serial numbers."""
+        """The graph of all expressions that are needed, and the nodes of its parts, sums and serial numbers."""
         ends = {f" {part}": [getattr(own, part) for own in self.sums] for part in ("term", "own", "above")}
         parts = {**self.parts, **ends, " serial": [number for *_, number in self.serial]}
         graph = self.engine.graph([(name, (len(values),), values) for name, values in parts.items()])
@@ -202,7 +202,7 @@ class OneFreedom:
 
 
 def entries_read(sweep: Pairs, kinds: Mapping[str, Kind]) -> dict[str, set[int]]:
-    """The numbers of each record that entries of pairs of degrees of freedom depend on."""
+    """For each record, the elements on which entries of pairs of degrees of freedom depend."""
     engine = GraphEngine()
 
     def symbols(names: Sequence[str], prefix: str) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _serial(
     placement = {k for k in inputs if graph.input_element(int(graph.nodes[k].value))[0] == PLACEMENT}
 
     def depend_on(starts: set[int], known: set[int]) -> set[int]:
-        """All nodes that depend on some, other than through nodes that are known."""
+        """All nodes that depend on `starts` on a path without nodes that are `known`."""
         found = set(starts)
         for k, node in enumerate(graph.nodes):
             if k not in known and not found.isdisjoint(node.args):
@@ -250,10 +250,11 @@ def _serial(
         more = [e for e in range(len(own)) if e not in serial and difference[e] in unknown]
         if not more:
             return serial
-        serial.add(more[0])  # one at a time: others may add the very number that this body has now
+        # one at a time: the number at the body is now known, and it may be all that other terms depend on
+        serial.add(more[0])
 
 
 def with_opposite(graph: Graph, node: int) -> dict[int, int]:
-    """A node and, if it is the opposite of another one, this one too; with their signs."""
+    """A node with the sign 1 and, if it is the negative of another node, that node with the sign -1."""
     op, args, _ = graph.nodes[node]
     return {node: 1, args[0]: -1} if op == "neg" else {node: 1}

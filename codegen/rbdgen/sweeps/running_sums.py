@@ -1,4 +1,4 @@
-"""Sums along the tree: of numbers, and as loops with a run for each number."""
+"""Sums along the tree of bodies: computed from numbers, and as loops with a run for each sum."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def inward_sums(terms: Sequence[Scalar], parents: Sequence[int]) -> tuple[list[S
 def outward_loop(
     lanes: FreedomLanes, own: Access, roots: Sequence[Scalar] | Sequence[Home], above: Access | None
 ) -> FormLoop:
-    """The loop that puts sums from the root to the leaves in the place of their terms.
+    """The loop that replaces terms by their sums from the root to the leaves.
 
-    Run k sums the terms that `own` reads; `roots` has what each sum starts with. The sums at parents go to
-    `above`.
+    Run k sums the terms that `own` reads, beginning with `roots[k]`. The sums at parents are written to
+    `above` if it is given.
     """
     reads, start = {"own": own}, roots[0]
     known = not isinstance(start, Home) and len(set(roots)) == 1
@@ -63,9 +63,9 @@ def outward_loop(
 
 
 def inward_loop(lanes: FreedomLanes, own: Access, total: Access | None) -> FormLoop:
-    """The loop that puts sums from the leaves to the root in the place of their terms.
+    """The loop that replaces terms by their sums from the leaves to the root.
 
-    Run k sums the terms that `own` reads. The sums over all bodies go to `total`.
+    Run k sums the terms that `own` reads. The sums over all bodies are written to `total` if it is given.
     """
     inner = sorted({parent for parent in lanes.parents if parent >= 0})
     sums = Access(own.array, tuple(own.elements[k] for k in inner), own.offsets)

@@ -16,7 +16,7 @@ from rbdgen.graph.node import Graph
 
 @dataclass(frozen=True)
 class Wait:
-    """Numbers that are known a stage after other numbers, because all bodies must have computed those."""
+    """Numbers that are known one stage after other numbers, which all bodies must have computed first."""
 
     terms: tuple[int, ...]
     """The nodes that must be known."""
@@ -91,7 +91,7 @@ def _levels(graph: Graph, known: Collection[int], waits: Sequence[Wait]) -> list
 def _latest(
     graph: Graph, known: Collection[int], waits: Sequence[Wait], stage: dict[int, int]
 ) -> dict[int, int]:
-    """The latest stage for all that is needed for the nodes whose `stage` is given."""
+    """The latest possible stage of each node that is needed for the nodes whose `stage` is given."""
     last = max(stage.values(), default=0)
     while True:
         before = dict(stage)

@@ -17,7 +17,7 @@ from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward,
 
 @dataclass
 class Straight:
-    """Bodies at a state, and what sweeps gave so far."""
+    """The bodies of a robot at a state, and the results of the sweeps that were run so far."""
 
     bodies: Sequence[Any]
     inputs: Mapping[str, Sequence[Scalar]]
@@ -35,7 +35,7 @@ class Straight:
     """The kind of each of these values."""
 
     def run(self, *sweeps: Sweep) -> dict[str, list[Any]]:
-        """Run the sweeps in order. The result is all that was given so far."""
+        """Run the sweeps in order, and return the results of all sweeps so far by name."""
         for sweep in sweeps:
             if isinstance(sweep, Outward):
                 self._outward(sweep)

@@ -8,7 +8,8 @@
 
 A step is a pure function of a body and of what it reads. It is the same for joints of all types and does not
 know how values travel. The driver `straight` hands objects from body to body while expressions are traced, so
-that zeros vanish. The driver `looped` traces a step once and stores records in arrays.
+that zeros vanish. The driver `looped` traces a step once and stores records in arrays; so does the driver
+`distributed`, which computes all degrees of freedom at once in the lanes of SIMD vectors.
 
 A step reads by name: `placement` (rotation and translation of the body), `moments`, the inputs `v`, `a`,
 `tau` and `fext`, what earlier sweeps gave, and `upward` (minus gravity, in world axes). Inputs that it does
@@ -38,7 +39,7 @@ BASE = 6
 """The number of degrees of freedom of a floating base."""
 
 BASE_LOWER = tuple((i, j) for i in range(BASE) for j in range(i))
-"""The entries below the diagonal of a 6 x 6 triangular matrix over them, row by row."""
+"""The entries below the diagonal of a 6 x 6 matrix over these degrees of freedom, row by row."""
 
 
 Given: TypeAlias = SimpleNamespace
@@ -201,7 +202,9 @@ def names_read(sweep: Sweep) -> set[str]:
 
 
 def kinds_given(sweep: Sweep) -> Mapping[str, Kind]:
-    """The kinds of all that a sweep gives to later ones; of entries, those in the rows of ancestors."""
+    """The kinds of the results of a sweep by name. Of matrix entries, only the names of those in the rows of
+    ancestors are listed.
+    """
     if isinstance(sweep, Outward):
         return sweep.kinds
     if isinstance(sweep, Inward):

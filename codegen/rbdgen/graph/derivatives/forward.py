@@ -20,8 +20,10 @@ Scalar = Any
 
 
 def jvp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """The graph of y_dot, the sum of dy/dx x_dot over all x in `by`. Its inputs are those of the given graph
-    and these x_dot.
+    """The graph of y_dot for every output y: the sum of (dy/dx) x_dot over all x in `by`.
+
+    Its inputs are those of the given graph and one x_dot for every x in `by`. `told` has the outputs whose
+    y_dot is expressed in other numbers than the rates of the elements of y.
     """
     builder = Builder()
     arrays = declared(builder, graph)

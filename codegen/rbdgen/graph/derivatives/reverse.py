@@ -21,8 +21,10 @@ Scalar = Any
 
 
 def vjp(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
-    """The graph of x_bar = (dy/dx)^T y_bar for every x in `by`. Its inputs are those of the given graph and
-    one y_bar for every output y.
+    """The graph of x_bar for every x in `by`: the sum of (dy/dx)^T y_bar over all outputs y.
+
+    Its inputs are those of the given graph and one y_bar for every output y. `told` has the outputs whose
+    rates, to which y_bar belongs, are expressed in other numbers than those of the elements of y.
     """
     builder = Builder()
     arrays = declared(builder, graph)

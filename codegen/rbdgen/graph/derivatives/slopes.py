@@ -40,7 +40,10 @@ class Moving:
 
 
 Told = Mapping[str, Moving]
-"""Outputs whose rates are expressed in other numbers: `rates` maps the rates of the elements to these."""
+"""The outputs, by name, whose rates are expressed in other numbers than the rates of their elements.
+
+`Moving.rates` maps the rates of the elements to these numbers, and `Moving.shape` is the shape of these.
+"""
 
 AS_THEY_ARE: Final[Told] = MappingProxyType({})
 
@@ -62,10 +65,11 @@ def dependent(builder: EdgeBuilder, wanted: Iterable[Expr]) -> set[int]:
 
 
 def slopes(builder: EdgeBuilder, node: int) -> Iterator[tuple[int, Factors]]:
-    """Edges that the node reads, each with the factors of the node's partial derivative; none for a sign.
+    """The edges that the node reads, each with the factors of the node's partial derivative.
 
-    Where this takes fewer operations, an edge that an argument reads takes the place of the argument itself:
-    the divisor of a quotient, or the angle of a sine in a product.
+    Edges with respect to which the derivative is 0, such as the argument of a sign, are left out. If this
+    takes fewer operations, an edge that an argument reads is given instead of the argument itself: the
+    divisor of a quotient, or the angle of a sine in a product.
     """
     op, *edges = builder.nodes[node]
     own = Expr(builder, 2 * node)
@@ -84,9 +88,9 @@ def slopes(builder: EdgeBuilder, node: int) -> Iterator[tuple[int, Factors]]:
 def _of_factor(builder: EdgeBuilder, node: int, this: int, other: int) -> tuple[int, Factors]:
     """The derivative of a product with respect to one of its factors.
 
-    d(x / y) with respect to y is -(x / y) / y. If a vector is rotated, both s x and c x exist, and the
-    derivative of s x with respect to the angle is c x. Then no derivative with respect to s is needed, and
-    the derivatives of the rotation are sums that exist already.
+    The derivative of x / y with respect to y is -(x / y) / y. If a vector is rotated by an angle with sine s
+    and cosine c, both s x and c x exist, and the derivative of s x with respect to the angle is c x. Then no
+    derivative with respect to s is needed, and the derivatives of the rotation are sums that exist already.
     """
     op, *edges = builder.nodes[this >> 1]
     if op == "inv":

@@ -17,8 +17,7 @@ from the end of the program. The node of the lowest rank is placed next.
 
 
 def schedule(graph: Graph) -> Graph:
-    """The fastest order by `estimated_cycles`: the given one or one of two list schedules. Nodes stay the
-    same.
+    """The graph in the fastest order by `estimated_cycles`: the given one or one of two list schedules.
 
     Compilers keep much of the order of a long basic block, and with it the spills and the distance between
     dependent operations. A list schedule fills the program from its end. Among the nodes whose readers are

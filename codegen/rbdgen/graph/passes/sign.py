@@ -9,8 +9,8 @@ from rbdgen.graph.replay import replayed
 
 
 def sign(graph: Graph) -> Graph:
-    """Build the graph again over signed edges (`graph/builder.py`), where a - b, b - a and their negations
-    are one node. Then lower it with the signs that leave the fewest negations (`graph/signs.py`).
+    """Build the graph again over signed edges (`graph/edge_builder.py`), where a - b and b - a are one node.
+    Then lower it with signs that leave few negations (`graph/signs.py`).
     """
     builder = Builder()
     edges = replayed(builder, graph)

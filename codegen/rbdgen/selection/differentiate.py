@@ -1,4 +1,4 @@
-"""Derivatives along directions of the cheapest straight line of a function, simplified before and after.
+"""Derivatives along directions, made from the cheapest straight line of a function and simplified again.
 
 The cost of a derivative is known only after a form of the function itself has been chosen. That form is
 therefore chosen first and then differentiated. If the function has an inverse, the derivative is also
@@ -224,7 +224,7 @@ def _joints(model: Model) -> list[Joint]:
 
 
 def _rates(model: Model) -> Rates:
-    """The rates of q at the velocity v."""
+    """The map from the velocity v to the rates of q."""
 
     def rates(q: Sequence[Expr], v: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_q: x.type.rates(_own(x, q), x.slice(v), _angle) for x in _joints(model)}
@@ -234,7 +234,7 @@ def _rates(model: Model) -> Rates:
 
 
 def _velocities(model: Model) -> Rates:
-    """The velocity v at rates of q."""
+    """The map from rates of q to the velocity v."""
 
     def velocities(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_v: x.type.velocities(_own(x, q), _own(x, rates), _angle) for x in _joints(model)}
@@ -244,7 +244,7 @@ def _velocities(model: Model) -> Rates:
 
 
 def _within(model: Model) -> Rates:
-    """The rates of q without the parts that change the length of quaternions."""
+    """The map that removes from rates of q the parts that change the length of quaternions."""
 
     def within(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
         found = {x.idx_q: x.type.within(_own(x, q), _own(x, rates)) for x in _joints(model)}

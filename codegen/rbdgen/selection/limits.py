@@ -13,7 +13,7 @@ class Limits:
     contenders: int = 2
     """The number of the cheapest traces that go through the passes, which seldom change their order."""
     large: int = 4000
-    """The least number of operations from which on only the cheapest trace goes through the passes."""
+    """From this number of operations on, only the cheapest trace goes through the passes."""
     refinement: int = 300_000
     """The number of operations that the search for body axes may trace for one function: some seconds."""
     least_gain: float = 0.01

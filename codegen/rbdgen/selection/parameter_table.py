@@ -165,7 +165,7 @@ def table_of(
 ) -> Table:
     """The table for these parameters, with bodies in axes that are turned and slid as in `reduce`.
 
-    It has all that any function may read; `narrowed` keeps what functions do read.
+    It has all numbers that any function may read; `narrowed` keeps those that functions do read.
     """
     tracer = GraphEngine()
     symbolic = symbolic_model(robot, parameters, tracer.symbols(PARAMETERS, len(parameters)))

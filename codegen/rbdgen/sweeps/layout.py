@@ -75,7 +75,7 @@ class Layout:
         return given
 
     def new(self, kinds: Mapping[str, Kind]) -> list[FormLoop]:
-        """Make arrays for the results of a sweep. The loops that are returned clear the matrices among them."""
+        """Make arrays for the results of a sweep, and return the loops that clear the matrices among them."""
         bodies, nv, loops = self.bodies, self.bodies.reduced.nv, []
         for name, kind in kinds.items():
             array, rows = name.removesuffix("_below"), bodies.count + 1

@@ -184,7 +184,7 @@ class OneFreedom:
         return flat(self.kinds[name], value)
 
     def graph(self) -> tuple[Graph, dict[str, tuple[int, ...]], list[Sum], list[tuple[str, int, int]]]:
-        """The graph of all expressions that are needed, and the nodes of its parts, sums and serial numbers."""
+        """The graph of all needed expressions, and the nodes of its parts, sums and serial numbers."""
         ends = {f" {part}": [getattr(own, part) for own in self.sums] for part in ("term", "own", "above")}
         parts = {**self.parts, **ends, " serial": [number for *_, number in self.serial]}
         graph = self.engine.graph([(name, (len(values),), values) for name, values in parts.items()])

@@ -1,8 +1,8 @@
 """Sines and cosines as inputs (`--trig input`): the caller passes those of every joint angle.
 
 The input q is replaced by `sin_q` and `cos_q`, each of the same size as q. Elements that belong to no angle
-(those of a base or a prismatic joint) are not read. If a robot has such coordinates, q itself stays in front
-of them.
+(those of a base or a prismatic joint) are not read. If a robot has such coordinates, q itself stays an input,
+before `sin_q` and `cos_q`.
 
 In this module, `angles` maps the name of the array q in a graph to its elements that are joint angles.
 """
@@ -34,7 +34,7 @@ def _pair_of(array: str) -> tuple[str, str]:
 
 
 def signature_given(signature: SizedSignature, angles: Angles) -> SizedSignature:
-    """The signature with q replaced."""
+    """The signature with the sines and cosines of joint angles in place of q."""
     inputs: list[SizedArgument] = []
     for argument in signature.inputs:
         if argument.name not in angles:

@@ -58,8 +58,8 @@ def one_by_one(program: Program) -> Program:
 
 
 def _run(loop: Loop, number: int, zero: set[Address], bodies: Bodies) -> Run:
-    """The elements that a run reads and writes. `zero` has the addresses of zeros, updated for the run's
-    results.
+    """The elements that a run reads and writes. `zero` has the addresses of zeros, and is updated for the
+    results of the run.
     """
     read = {name: list(addresses(access, number)) for name, access in loop.reads.items()}
     zeros = tuple((name, tuple(k for k, at in enumerate(read[name]) if at in zero)) for name in sorted(read))

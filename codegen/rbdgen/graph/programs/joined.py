@@ -1,4 +1,4 @@
-"""Joined loops over columns: all that the runs of several loops do for one column becomes one straight line.
+"""Joined loops over columns: the runs of several loops for one column become one straight line.
 
 Without this pass, runs that come one by one store every column and read it again between loops. Two runs
 belong to the same column if one reads what the other writes; columns with equal lines are the runs of a new

@@ -172,11 +172,11 @@ class _Line:
         return self._known[node]
 
     def constant(self, value: float) -> int:
-        """Write a number."""
+        """Write a number and return its index."""
         return self.put("const", value=value + 0.0)
 
     def write(self, op: str, *args: int) -> int:
-        """Write an operation on values that are written already."""
+        """Write an operation on values that are written already, and return the index of its result."""
         if op in ("add", "sub"):
             return self.add(args[0], args[1] if op == "add" else self.opposite(args[1]))
         if op in ("mul", "sq", "div"):
@@ -184,7 +184,7 @@ class _Line:
         return self.opposite(args[0]) if op == "neg" else self.put(op, *args)
 
     def opposite(self, a: int) -> int:
-        """-a."""
+        """Write -a."""
         op, args, value = self.nodes[a]
         if op == "neg":
             return args[0]

@@ -41,7 +41,7 @@ class _Step:
 
     op: str
     operands: tuple[tuple[int, int], ...]
-    """The nodes that it reads, each with the number of limbs by which its value is ahead."""
+    """The nodes that it reads. Each comes with a number n: the value is read of the limb n limbs ahead."""
     many: bool
     """Whether it is in a loop over limbs, as a sum over limbs is."""
 
@@ -58,7 +58,7 @@ class _Step:
 
 
 def _sources(graph: Graph) -> list[tuple[int, int]]:
-    """For every node, the node that has its value, and the number of limbs by which it is ahead."""
+    """For every node, the node that has its value, and the number of limbs by which the value is ahead."""
     found: list[tuple[int, int]] = []
     for index, (op, args, _) in enumerate(graph.nodes):
         source, lanes_ahead = found[args[0]] if op == "turn" else (index, -1)

@@ -39,10 +39,10 @@ def _scheduled(graph: Graph) -> Graph:
 
 
 SIMPLIFY: Final[tuple[Pass, ...]] = (cheapest,)
-"""Runs on every program that competes. The program with the fewest operations after it is chosen."""
+"""The passes that run on every program that is tried. The one with the fewest operations then is chosen."""
 
 ORDER: Final[tuple[Pass, ...]] = (scheduled,)
-"""Runs on the chosen program, after all passes that change its nodes."""
+"""The passes that run on the chosen program, after all passes that change its nodes."""
 
 TO_C: Final[tuple[Pass, ...]] = (*SIMPLIFY, *ORDER)
 """The passes that run on a program before it is printed.

@@ -79,8 +79,8 @@ class Loop:
         )
 
     def rows(self, lanes: int) -> list[Row]:
-        """Groups of neighbouring runs that may be lanes of a vector, if not all may; empty if runs come one
-        by one.
+        """Groups of neighbouring runs that may be the lanes of one vector. There are none if all runs of the
+        loop may be lanes, or if runs come one by one.
         """
         if self.vectorisable or not self.independent or any(w.shared for w in self.writes.values()):
             return []

@@ -35,7 +35,7 @@ def run(
     number = dtype if dtype.kind in "fcO" else np.dtype(float)
     leading = np.broadcast_shapes(*(arrays[argument.name].shape[:-1] for argument in program.inputs))
     constant = lift([arrays[argument.name] for argument in program.inputs], number)
-    # all at first: a loop that reads one array alone would be computed in the type of that array
+    # every input gets the common type, or a loop that reads a single array would compute in its type
     arrays |= {argument.name: arrays[argument.name].astype(number) for argument in program.inputs}
     arrays |= {
         name: np.array([constant(x) for x in values], number) for name, values in program.tables.items()
@@ -44,7 +44,7 @@ def run(
     arrays |= {name: np.zeros((*leading, size), number) for name, size in sizes.items()}
     for loop in program.loops:
         _run_loop(loop, arrays, elementary)
-        if number.kind == "O" and not loop.reads:  # nothing there tells the type of its constants
+        if number.kind == "O" and not loop.reads:  # no input tells the type of the loop's constants
             for access in loop.writes.values():
                 at = positions(access, slice(None))
                 arrays[access.array][..., at] = np.frompyfunc(constant, 1, 1)(arrays[access.array][..., at])

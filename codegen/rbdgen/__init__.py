@@ -74,7 +74,7 @@ def load_robot(
     order: Literal["name", "file"] | None = None,
     bounds: float = 1.0,
 ) -> Robot:
-    """Read a robot's description and make its model.
+    """Reads a robot's description and makes its model.
 
     Args:
         path: a URDF, xacro or MJCF file, recognised by its content; the name of a bundled robot, such as
@@ -186,8 +186,7 @@ def from_pinocchio(
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
-        effect. A further warning says if the model's joints are not numbered depth first, because rbdgen
-        numbers them so.
+        effect. A further warning appears if the model does not number its joints depth first, as rbdgen does.
 
     Raises:
         RbdgenError: the model has an unsupported type of joint; the message, one line, names it.
@@ -214,7 +213,7 @@ def build(
     progress: bool | None = None,
     **options: Any,
 ) -> Library:
-    """Generate, compile and load functions of a robot; a cache keeps compiled functions.
+    """Generates, compiles and loads functions of a robot; a cache keeps compiled functions.
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
@@ -270,7 +269,7 @@ def generate(
     progress: bool | None = None,
     **options: Any,
 ) -> Path:
-    """Write the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
+    """Writes the folder `out/<name>`, as `rbdgen ROBOT.urdf -o out` does.
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
@@ -301,7 +300,7 @@ def generate_inertia(
     progress: bool | None = None,
     **options: Any,
 ) -> Path:
-    """Write the operations of `Inertia` as C: the folder `out/inertia`, as `rbdgen inertia -o out` does.
+    """Writes the operations of `Inertia` as C: the folder `out/inertia`, as `rbdgen inertia -o out` does.
 
     Args:
         out: the folder in which `inertia` is written; it is created if it is missing.
@@ -322,7 +321,12 @@ def generate_inertia(
 
 
 def load(folder: str | Path) -> Library:
-    """Open a folder that `rbdgen ROBOT.urdf` generated and compiled."""
+    """Opens a folder that `generate`, or `rbdgen ROBOT.urdf`, wrote and compiled, and returns its library.
+
+    Raises:
+        RbdgenError: the folder has no manifest, is not compiled, or was compiled for another machine or
+            another Python; one line.
+    """
     from rbdgen.pipeline.rebuild import open_built  # noqa: PLC0415
 
     return open_built(folder)
@@ -382,6 +386,9 @@ def trace(
         closed: with "sympy", whether to return one matrix per output in closed, simplified expressions of q1,
             v1 and so on, for small robots and the functions of `equations`, which can also make masses
             symbols.
+
+    Raises:
+        RbdgenError: there is no such function, engine or form, or it does not fit the robot; one line.
     """
     from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
 

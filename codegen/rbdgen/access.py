@@ -63,21 +63,21 @@ def whole(array: str, size: int) -> Access:
 
 
 def column(array: str, rows: int, stride: int, columns: Sequence[int]) -> Access:
-    """Column `columns[k]` of a row-major matrix that has `stride` numbers in a row."""
+    """Column `columns[k]`, in run k, of a row-major matrix that has `stride` numbers in a row."""
     return Access(array, tuple(range(0, rows * stride, stride)), tuple(columns))
 
 
 def element(array: str, places: Iterable[int]) -> Access:
-    """The one element `places[k]` of an array."""
+    """The single element `places[k]` of an array, in run k."""
     return Access(array, (0,), tuple(places))
 
 
 @dataclass(frozen=True)
 class MatrixView:
-    """A row-major matrix in an array. Its methods say where parts of it lie.
+    """A row-major matrix in an array, with methods for the access to its parts.
 
-    `starts` are the places from which rows and columns of a part are counted in each run; a single place
-    holds for every run.
+    In these methods, `starts[k]` is the place from which the rows and columns of a part are counted in run k;
+    a single place holds for every run.
     """
 
     array: str
@@ -102,11 +102,11 @@ class MatrixView:
         return self.entries(((row, column) for row in rows for column in columns), starts)
 
     def row(self, rows: Iterable[int]) -> Access:
-        """All elements of row `rows[k]`."""
+        """All elements of row `rows[k]`, in run k."""
         return self.block((0,), range(self.width), ((row, 0) for row in rows))
 
     def down(self, rows: int, starts: Iterable[Place]) -> Access:
-        """A segment of a column: `rows` elements from `starts[k]` down."""
+        """A segment of a column: in run k, the `rows` elements from `starts[k]` downwards."""
         return self.block(range(rows), (0,), starts)
 
 
@@ -127,9 +127,7 @@ class BlockViews:
         return MatrixView(self.array, self.sizes[k], [0, *accumulate(size**2 for size in self.sizes)][k])
 
     def entries(self, places: Iterable[Place], blocks: Sequence[int]) -> Access:
-        """The elements at these places of block `blocks[k]`. All these blocks have the same
-        size.
-        """
+        """The elements at these places of block `blocks[k]` in run k. All these blocks have the same size."""
         first = MatrixView(self.array, self.sizes[blocks[0]]).entries(places)
         return Access(self.array, first.elements, tuple(self[k].first for k in blocks))
 
@@ -164,11 +162,11 @@ def rows_share_places(access: Access, rows: Sequence[Row]) -> bool:
 
 
 def in_rows(reads: Collection[Access], writes: Collection[Access], lanes: int) -> list[Row]:
-    """Arrange the runs of a loop in rows of at most `lanes` neighbouring runs.
+    """Arranges the runs of a loop in rows of at most `lanes` neighbouring runs.
 
     In a row, the runs write to neighbouring elements of every array. They read neighbouring elements of an
-    array, or all read the same ones. Idle lanes read what other runs read. The result is empty if no such
-    rows exist.
+    array, or all read the same ones. Idle lanes read elements that other runs read. The result is empty if no
+    such rows exist.
     """
     reads, writes = ([access for access in some if not access.shared] for some in (reads, writes))
     count = max((len(access.offsets) for access in writes), default=0)

@@ -1,4 +1,4 @@
-"""The options of a generation, and environment variables, which only this module reads."""
+"""The options of a generation, and the environment variables of users, which only this module reads."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Options:
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
-    """The files that are written in addition to C: "casadi" stands for functions for `casadi.external` of one
-    state per call, and "casadi:32" for some of 32 states as well.
+    """The files that are written in addition to C: "casadi" stands for functions for `casadi.external` that
+    take one state per call, and "casadi:32" adds functions that take 32 states.
     """
     coordinates: bool = False
     """Whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of q, rather than

@@ -32,7 +32,7 @@ _OF_COMMAS: Final = {"functions", "frames", "ignore", "independent", "emit"}
 """Options whose flag takes a list with commas; other flags are given once for each value."""
 
 _TELLING: Final = 3
-"""The least number of letters of a part of a name that is accepted for the name."""
+"""The smallest number of letters of a word that is taken for the longer name of which it is a part."""
 
 
 def option(name: str, value: Any = None) -> str:

@@ -92,7 +92,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
 
 
 def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str], why: str) -> None:
-    """Raises OptionError if an option is given that is not `known`, as `why` explains."""
+    """Raises OptionError, with the reason `why`, if an option is given that is not in `known`."""
     parser = PARSERS[command]()
     for option, value in vars(parsed).items():
         if option not in known and value != parser.get_default(option):

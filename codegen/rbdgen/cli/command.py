@@ -29,7 +29,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command. The exit status is 0, or 2 after one line that says what is wrong.
+    """Runs one command and returns its exit status: 0, or 2 after one line that says what is wrong.
 
     `check` returns 1 if a check failed, and an interrupted command returns 130.
     """

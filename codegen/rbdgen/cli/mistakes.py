@@ -23,7 +23,7 @@ _MEANT = {
 
 
 def no_command(given: Sequence[str], commands: Iterable[str]) -> str | None:
-    """Return an error message if the first word is an unknown command rather than the name of a robot."""
+    """An error message if the first word is an unknown command rather than a robot; None otherwise."""
     from rbdgen.description.source import bundled_robots  # noqa: PLC0415  (only needed here)
 
     word = given[0] if given else ""
@@ -38,7 +38,7 @@ def no_command(given: Sequence[str], commands: Iterable[str]) -> str | None:
 
 
 def unrecognized(words: Sequence[str], options: Iterable[str], functions: Sequence[str] | None) -> str:
-    """Return an error message for words that belong to no option.
+    """An error message for words that belong to no option.
 
     `functions` is the value of the option -f.
     """

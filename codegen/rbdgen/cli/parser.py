@@ -15,7 +15,7 @@ FAILED = 2
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports errors in one line, as all of rbdgen's errors are."""
+    """A parser that reports every error in one line, as rbdgen reports all its errors."""
 
     def __init__(self, prog: str, subject: str, description: str) -> None:
         layout, usage = argparse.RawDescriptionHelpFormatter, f"{prog} {subject}[options]"
@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """Parse as `ArgumentParser` does, but refuse unknown words with a suggestion."""
+        """Parses as `ArgumentParser` does, but refuses unknown words with a suggestion."""
         parsed, rest = self.parse_known_args(args, namespace)
         if rest:
             functions = getattr(parsed, "functions", None)

@@ -26,7 +26,7 @@ from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
 
 WIDTH = 120
-"""The columns of output that is no terminal, so that tables in files and pipes do not depend on a window."""
+"""The width, in columns, of output that goes to a file or a pipe rather than to a terminal."""
 
 
 def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
@@ -245,7 +245,7 @@ def cleared_told(root: Path, cleared: Cleared) -> str:
 
 
 def _bytes_told(size: int) -> str:
-    """A size in the largest unit of which it has one."""
+    """The text of a size in bytes, in the largest unit that is not larger than the size."""
     unit = next((unit for unit in reversed(_UNITS) if size >= _UNITS[unit]), "bytes")
     return f"{size / _UNITS[unit]:.3g} {unit}" if unit != "bytes" else f"{size} bytes"
 

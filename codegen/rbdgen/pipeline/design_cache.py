@@ -24,7 +24,8 @@ from rbdgen.toolchain.cross import cross_compiler
 def cached_design(
     request: Request, store: Cache, design: Callable[[], Sources], progress: Progress = silent
 ) -> Sources:
-    """The result of `design`, from the cache if it has it; this is then reported to `progress`."""
+    """The result of `design`, which is taken from the cache if it is there, and then reported to
+    `progress`."""
     anew = False
 
     def fill(folder: Path) -> None:

@@ -87,7 +87,7 @@ def facts_of(request: Request) -> RobotFacts:
 
 
 def _base_facts(request: Request) -> BaseFacts | None:
-    """The base parameters of the first function asked for that has some."""
+    """The base parameters of the first requested function that has some; None if no function has any."""
     for row in request.rows.values():
         if row.basis is not None:
             basis = row.basis(request.model)

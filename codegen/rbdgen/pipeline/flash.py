@@ -1,4 +1,5 @@
-"""Fits functions into flash: those that save most get smaller forms until the measured size fits."""
+"""Fits functions into flash: functions get smaller forms, those that save most first, until the measured size
+fits."""
 
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ def fitted(
     budget: int,
     measure: Measure,
 ) -> list[FunctionSource]:
-    """The functions within `budget` bytes, with as few of them as possible in a smaller form.
+    """The functions within `budget` bytes, with few of them in a smaller form.
 
-    In each step one function changes to its next smaller form. The step that saves most comes first, and
-    loops over limbs come before loops over bodies, which are slower. `smaller` makes the other forms; it is
-    only called if it is needed.
+    In each step one function changes to its next smaller form. Steps to loops over limbs come before steps to
+    loops over bodies, which are slower, and among these the step that saves most comes first. `smaller` makes
+    the other forms; it is only called if it is needed.
 
     Raises:
         BuildError: all functions in the smallest form that they have exceed the budget.

@@ -29,8 +29,8 @@ _FLAGS: Final = frozenset(
         *(flag for target in TARGETS.values() if not target.embedded for flag in target.flags),
     }
 )
-"""All flags with which libraries are compiled. Others are refused, as they might load a plugin or write a
-file."""
+"""All flags with which libraries are compiled. Other flags of a pickled library are refused, because they
+might load a plugin or write a file."""
 
 _LEVELS: Final = frozenset(levels for _, levels in ARCHITECTURES.values())
 
@@ -40,7 +40,7 @@ def library_of(packed: bytes) -> Library:
     """The library of packed texts, compiled for this machine, or from its cache.
 
     Raises:
-        LoadError: what arrived is not what a library of rbdgen's is made of.
+        LoadError: the bytes are not those of a pickled library.
         BuildError: it has to be compiled here, and there is no compiler.
     """
     try:
@@ -68,8 +68,8 @@ def open_built(folder: str | Path, more: More | None = None) -> Library:
 
 
 def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:
-    """Raises an exception for a name or flag that rbdgen would not make, as they become paths and
-    arguments."""
+    """Raises an exception for a name or flag that rbdgen would not make, because names become paths, and
+    flags become arguments of the compiler."""
     check_robot_name(sources.name)
     for file, text in sources.files.items():
         parts = file.split("/")

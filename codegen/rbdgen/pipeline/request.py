@@ -57,7 +57,7 @@ class Request:
             check(self)
 
     def __reduce__(self) -> tuple[type[Request], tuple[Robot, Options, bool]]:
-        """Pickles only those parts that a process cannot look up by itself."""
+        """Pickles only the fields from which another process computes the others."""
         return Request, (self.robot, self.options, self.package)
 
     @property
@@ -98,7 +98,8 @@ class Request:
         return self.rows[name].forms_for(self.model)[0].name
 
     def limbs_refused(self, function: Function) -> str | None:
-        """The reason why no robot's alike limbs can be the lanes of vectors; None if they can be."""
+        """The reason why the options prevent alike limbs from being the lanes of vectors; None if they do
+        not."""
         options = self.options
         if not self.target.extensions:
             return f"{option('target', options.target)} has no vectors; take {option('target', 'host')}"
@@ -177,8 +178,10 @@ def _check_budget(request: Request) -> None:
 
 
 def _check_angles(request: Request) -> None:
-    """Refuses joints that need their angle itself if only its sine and cosine are given: a spring does, a
-    screw slides by the angle, and a follower may turn by a multiple of it.
+    """Refuses joints that need the angle itself if only its sine and cosine are given.
+
+    A spring needs the angle, a helical joint slides in proportion to it, and a follower may turn by a
+    multiple of it.
     """
     if request.options.trig != "input":
         return

@@ -1,6 +1,6 @@
-"""Progress as people see it: a bar on a terminal or in a notebook, lines elsewhere.
+"""Shows progress: by a bar on a terminal or in a notebook, and by lines elsewhere.
 
-One implementation for the command line and for Python; rich is imported when something is shown.
+The command line and calls from Python share this module. It imports rich only when something is shown.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ AFTER: Final = 2.0
 
 @contextmanager
 def shown(asked: bool | None = None) -> Iterator[Progress]:
-    """Show the progress of a call from Python: always (True), never (False), or only if the call takes long
-    and somebody sees standard error (None).
+    """Shows the progress of a call from Python: always (True), never (False), or only if the call takes long
+    and standard error is a terminal or a notebook (None).
 
     Raises OptionError for another value.
     """
@@ -41,13 +41,13 @@ def shown(asked: bool | None = None) -> Iterator[Progress]:
 
 @contextmanager
 def shown_on(console: Console) -> Iterator[Progress]:
-    """Show the progress of a task on this console, from its beginning."""
+    """Shows the progress of a task on this console, from its beginning."""
     with _shown_by(lambda: console, 0.0) as progress:
         yield progress
 
 
 def say(console: Console, text: str) -> None:
-    """Print one line beside the tables."""
+    """Prints one line that belongs to no table."""
     console.print(f"rbdgen: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -61,7 +61,7 @@ def _shown_by(console: Callable[[], Console], after: float) -> Iterator[Progress
 
 
 def _is_seen() -> bool:
-    """Whether somebody sees what is printed to standard error."""
+    """Whether standard error is a terminal or a notebook, so that a person sees what is printed."""
     try:
         return _in_notebook() or sys.stderr.isatty()
     except (AttributeError, ValueError):  # closed, or replaced by something else
@@ -112,7 +112,7 @@ class _Display:
                 self._timer.start()
 
     def close(self) -> None:
-        """Remove the bar, and show nothing more."""
+        """Removes the bar, and shows nothing more."""
         with self._lock:
             self._closed = True
             if self._timer is not None:
@@ -121,7 +121,7 @@ class _Display:
                 self._bar.stop()
 
     def _late(self) -> None:
-        with self._lock, suppress(OSError, ValueError):  # where standard error was closed meanwhile
+        with self._lock, suppress(OSError, ValueError):  # if standard error was closed in the meantime
             if not self._closed:
                 self._begin()
 

@@ -1,5 +1,4 @@
-"""Makes anchors: the poses to which contacts are pulled, in one row of numbers, as the functions take
-them."""
+"""Makes the anchors of contacts: the poses to which contacts are pulled, as one vector of numbers."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ _ROWS_OF_A_FRAME: Final = 6
 def anchor_of(
     pose: tuple[Array, Array], contacts: Sequence[Mapping[str, Any]], chosen: Sequence[str]
 ) -> Array:
-    """The anchor (..., nanchor): for each chosen contact its position and, for a frame, its rotation, row by
-    row.
+    """The anchor (..., nanchor): the position of each chosen contact and, for a contact that keeps a frame, its
+    rotation matrix row by row.
 
     Args:
         pose: the results of `contact_pose`: positions (..., contacts, 3) and rotations (..., contacts, 3, 3).

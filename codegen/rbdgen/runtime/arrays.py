@@ -23,7 +23,7 @@ broadcast."""
 
 
 def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
-    """A new array that begins at a cache line, and whether its memory is fresh.
+    """A new array that begins at a cache line, and whether its memory is fresh from the system, see `memory`.
 
     The alignment ensures that no vector that is stored into the array spans two cache lines.
     """
@@ -34,7 +34,10 @@ def aligned(shape: Shape, dtype: npt.DTypeLike) -> tuple[Array, bool]:
 
 
 def is_lazy(arrays: Iterable[Any]) -> bool:
-    """Whether one of the arrays is a Dask array; whoever has one has imported Dask, so this does not."""
+    """Whether one of the arrays is a Dask array.
+
+    Dask is not imported here, because a caller who has such an array has imported it.
+    """
     kind = getattr(sys.modules.get("dask.array"), "Array", None)
     return kind is not None and any(isinstance(array, kind) for array in arrays)
 
@@ -92,7 +95,7 @@ def check_shape(function: str, name: str, shape: Shape, wanted: Shape) -> None:
 
 
 def expected(shape: Shape) -> str:
-    """A shape with any leading axes as messages write it: (..., 7)."""
+    """The text of a shape after any leading axes, such as "(..., 7)", for messages."""
     return f"({', '.join(['...', *map(str, shape)])})"
 
 
@@ -111,8 +114,10 @@ def leading_axes(function: str, signature: SizedSignature, arrays: Sequence[Arra
 
 
 def states(array: Array, argument: SizedArgument, leading: Shape, dtype: np.dtype[Any]) -> tuple[Array, int]:
-    """The array as C reads it, and its number of elements from one state to the next, 0 for a shared
-    state."""
+    """The array as C reads it, and the number of elements from one state to the next.
+
+    The number is 0 if all states share one element of the array.
+    """
     own = array.shape[: array.ndim - len(argument.shape)]
     if own != leading:
         if all(length == 1 for length in own):

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from .arrays import Array
 
 ROUNDING: Final = 1e-12
-"""The tolerance of negative eigenvalues of a second moment of mass, due to rounding, relative to its trace.
-"""
+"""The tolerance for negative eigenvalues of a second moment of mass, which rounding causes, relative to its
+trace."""
 
 LINEAR, ABOUT_CENTER, CONSTANT_INERTIA = 0, 1, 2
-"""The kinds of links, as in `bodies.h`: by mass, first moment and inertia about the origin, which enter the
-dynamics linearly; by mass, centre of mass and inertia about it; and the same with a constant inertia."""
+"""The kinds of links, as in `bodies.h`. A `LINEAR` link has its mass, first moment and inertia about the
+origin as parameters, in which the dynamics is linear. A link `ABOUT_CENTER` has its mass, centre of mass and
+inertia about that centre. `CONSTANT_INERTIA` is the kind of the latter whose inertia is no input."""
 
 
 class Bodies:
@@ -35,7 +36,8 @@ class Bodies:
         self._kinds = np.array([_kind(link) for link in links], np.uint8)
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
-        """The links whose inertia is not physical, with their largest deviation over p (..., np).
+        """The links whose inertia is not physical, by name, with the largest deviation over all rows of
+        p (..., np).
 
         The deviation is in kg m^2 if the largest principal moment of inertia about the centre of mass exceeds
         the sum of the two others, and in kg if the mass is negative.
@@ -68,8 +70,8 @@ def _kind(link: Mapping[str, Any]) -> int:
 def certain(link: Mapping[str, Any], p: Array) -> npt.NDArray[np.bool_]:
     """Whether the inertia of a link is certainly physical, for each row of p (rows, np): booleans (rows,).
 
-    The test is in closed form, which takes a hundredth of the time of eigenvalues. `bodies.h` explains it,
-    and has it in C.
+    The test has a closed form, which takes a hundredth of the time of eigenvalues. `bodies.h` explains the
+    test, and implements it in C.
     """
     pairs = zip(link["values"], link["places"], strict=True)
     with np.errstate(all="ignore"):

@@ -1,5 +1,8 @@
-"""Calls compiled code with arrays: in C for common arguments, in Python for all others, and by bound
-calls."""
+"""Calls compiled functions with arrays.
+
+Common arguments are converted and checked in C ("quick calls"), and all others in Python. A bound call reads
+the same arrays every time.
+"""
 
 from __future__ import annotations
 
@@ -292,8 +295,10 @@ class Compiled:
         return self.packed(results) if out is None else out
 
     def _outputs(self, out: Any, inputs: Sequence[Array], leading: Shape) -> tuple[list[Array], bool]:
-        """The arrays for the results, and whether their memory is fresh: new ones, or the user's after a
-        check."""
+        """The arrays for the results, and whether their memory is fresh, see `memory`.
+
+        The arrays are new, or those of the user after a check.
+        """
         shapes = [leading + shape for shape in self._results]
         if out is None:
             new = [self._new(argument, leading) for argument in self.signature.outputs]

@@ -59,7 +59,7 @@ def call_signature(signature: SizedSignature) -> Signature:
 
 
 def _after_defaults(signature: SizedSignature) -> set[str]:
-    """The first input without a default that follows one with a default, and all inputs after it."""
+    """The names of the first input without a default that follows one with a default, and of all after it."""
     inputs = signature.inputs
     optional = [k for k, x in enumerate(inputs) if x.default is not None]
     needed = [k for k, x in enumerate(inputs) if x.default is None and optional and k > optional[0]]
@@ -110,7 +110,7 @@ def _tuple(shape: tuple[int, ...]) -> str:
 
 
 def _order(signature: SizedSignature, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The order of joints, frames and contacts, and the elements of joints with several coordinates."""
+    """The lines on the order of joints, frames and contacts, and on joints with several coordinates."""
     arguments = (*signature.inputs, *signature.outputs)
     if not any(x.kind in OF_JOINTS for x in arguments) or not manifest["nq"]:
         return

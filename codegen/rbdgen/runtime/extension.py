@@ -42,10 +42,10 @@ def open_extension(path: Path, digest: str) -> ModuleType:
 
 
 def _fits(name: str) -> bool:
-    """Whether a module's suffix is one of this Python's.
+    """Whether the suffix of a module's file name is one that this Python uses.
 
-    A file is opened by its path, whatever its suffix, and one for another Python could end the process:
-    objects of a free-threaded Python, for one, are not laid out as the stable ABI says.
+    Python opens the file at a given path whatever its suffix, and a module for another Python could end the
+    process. For example, objects of a free-threaded Python do not have the layout of the stable ABI.
     """
     free_threaded = "t" in getattr(sys, "abiflags", "")
     bare = (".so", ".pyd", ".dll")

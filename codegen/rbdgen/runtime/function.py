@@ -21,11 +21,12 @@ class Function(Compiled):
     Leading axes of the inputs broadcast. Arrays of any real dtype and any strides are accepted, and so are
     lists and numbers. Arrays of `dtype` in C order are read in place; all others are converted. Several
     outputs are returned as a named tuple. If an input is a Dask array, the outputs are Dask arrays, which are
-    computed later. NaN in inputs gives NaN in outputs. The global interpreter lock is released while C runs.
+    computed later. NaN in inputs leads to NaN in outputs. The global interpreter lock is released while C
+    runs.
 
     Many states run in SIMD vectors, with one state per lane, and with `threads=` on several threads; the
-    results do not depend on the number of threads. A large result may use memory of an earlier one, which it
-    does not own: `result.resize` raises an error, `numpy.resize` copies.
+    results do not depend on the number of threads. A large result may reuse the memory of an earlier one. It
+    does not own this memory, so `result.resize` raises an error, while `numpy.resize` copies.
 
     Attributes:
         address: the address of the C function for one state.
@@ -61,7 +62,7 @@ class Function(Compiled):
 
     @property
     def sparsity(self) -> Any:
-        """The elements of the output that are not always 0, as booleans in its shape.
+        """Whether each element of the output is not always 0, as booleans in the shape of the output.
 
         For a packed output, the shape is that of the dense array. For several outputs it is a dict by name.
         """

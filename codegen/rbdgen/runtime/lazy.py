@@ -1,6 +1,6 @@
 """Lazy calls with Dask arrays: Dask makes a call for every block, when and where it computes the block.
 
-This module does not import Dask unless the caller has, since whoever passes a Dask array has imported it.
+Dask is imported only inside functions, which run if the caller, who has imported Dask, passes a Dask array.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from .arrays import as_real, check_real, leading_axes
 from .pickled import Content
 
 Chunks = Mapping[int, tuple[int, ...]]
-"""The chunks of leading axes, whose indices are -1, -2, ... from the last one."""
+"""The sizes of the chunks of each leading axis. The axes have the indices -1, -2, ... from the last one."""
 
 Indexed = Sequence[tuple[Any, tuple[int, ...]]]
-"""Arrays with the indices of their axes: those of a state are 0, 1, ..., each one chunk of any length."""
+"""Arrays with the indices of their axes. Leading axes have those of `Chunks`. The axes of one state have the
+indices 0, 1, ...; each is a single chunk, whose length may differ between arrays."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ def _part(results: Any, part: int) -> Any:
 
 
 def _only(block: Any) -> Any:
-    """The array of a block: Dask has it in a list for each axis that ends here, all of them in one chunk."""
+    """The array of a block. Dask nests it in one list for each axis that the outputs do not have; every such
+    axis has a single chunk."""
     while isinstance(block, list):
         (block,) = block
     return block

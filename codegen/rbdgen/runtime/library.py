@@ -30,7 +30,7 @@ from .plausible import Plausible
 from .rollout import Rollouts, Step
 
 Frameworks = Callable[[str, "Library"], Any]
-"""Makes the functions of a library for the framework of a name."""
+"""Makes the functions of a library for the framework with the given name: "casadi", "jax" or "torch"."""
 
 
 class Library:
@@ -124,7 +124,7 @@ class Library:
         return self._computed("normalize", self.manifold.nq, q=(q, self.manifold.nq))
 
     def integrate(self, q: npt.ArrayLike, v: npt.ArrayLike) -> Array:
-        """The configuration after one second at constant velocity v (..., nv), from q (..., nq).
+        """The configuration (..., nq) after one second at constant velocity v (..., nv), from q (..., nq).
 
         Pass v * dt for a time step dt. A floating base moves along a screw, by the exponential map of its
         pose. Leading axes broadcast. If the function `integrate` was generated, it replaces this method; it
@@ -155,8 +155,9 @@ class Library:
     def anchor(self, q: npt.ArrayLike, contact_set: str | None = None) -> Array:
         """The `anchor` argument with which functions pull contacts to their poses at q (..., nq).
 
-        It is one row of numbers (..., nanchor): for each contact its position and, for a frame, its rotation,
-        row by row, as in `contact_pose`. With `contact_set`, it is for the functions of that set of contacts.
+        It has the shape (..., nanchor). It has the position of each contact and, for a contact that keeps a
+        frame, its rotation matrix row by row, as in `contact_pose`. With `contact_set`, it is for the
+        functions of that set of contacts.
 
         Raises:
             ArrayTypeError: `contact_pose` was not generated.
@@ -353,8 +354,8 @@ def installed(packed: bytes) -> Library:
 
 
 def _check_processor(folder: Path, module: ModuleType) -> None:
-    """Raises LoadError if the processor lacks an instruction set, as its instructions would end the
-    process."""
+    """Raises LoadError if the processor lacks an instruction set of the module, whose instructions would end
+    the process."""
     missing: list[str] = []
     while (feature := module.lib.rbdgen_missing(len(missing))) != module.ffi.NULL:
         missing.append(module.ffi.string(feature).decode())

@@ -1,4 +1,4 @@
-"""Log-Cholesky parameters of an inertia: ten numbers that give the inertia of a body for all their values.
+"""Log-Cholesky parameters of an inertia: ten numbers, all of whose values give a physical inertia.
 
 Rucker and Wensing, Smooth parameterization of rigid-body inertia, RA-L 2022. The pseudo-inertia is U U^T with
 U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]], in Pinocchio's order.

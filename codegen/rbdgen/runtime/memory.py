@@ -1,6 +1,7 @@
 """Reuses the memory of large results that are no longer in use for later results.
 
-Fresh memory takes more time than most results, as the system provides it page by page, filled with zeros.
+Fresh memory takes more time than the computation of most results, because the system provides it page by
+page, filled with zeros.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ import numpy.typing as npt
 from ..errors import ArrayValueError
 
 Block = npt.NDArray[np.uint8]
-"""The memory of one result at a time. It is the `base` of the result and of all its views."""
+"""A piece of memory, which holds one result at a time and is the `base` of this result and of all its
+views."""
 
 CACHE_LINE: Final = 64
-"""The size of a cache line in bytes. A block is larger than its result by a line, so that the result can
-begin at one."""
+"""The size of a cache line in bytes. A block is larger than its result by one line, so that the result can
+begin at a cache line."""
 
 LARGE: Final = 1 << 16
-"""The size in bytes from which on a result uses a block. The C library reuses smaller memory just as
+"""The size in bytes of the smallest results that reuse memory. The C library reuses smaller memory just as
 quickly."""
 
 MOST_BLOCKS: Final = 32
@@ -50,12 +52,12 @@ def _default_limit() -> int:
 
 
 class Memory:
-    """The blocks of the latest results, in use or no longer in use, with at most `limit` bytes in total.
+    """The blocks of the latest results, whether in use or not, with at most `limit` bytes in total.
 
     A result and all its views refer to its block, so a block is no longer in use if only this object refers
-    to it. Nothing needs to be done when an array is deleted, and no lock is needed, in all threads and in the
-    child of a fork. A block that is not kept here, as there are newer ones, is freed with the last array that
-    uses it.
+    to it. Therefore nothing needs to be done when an array is deleted. No lock is needed either, neither
+    between threads nor in the child of a fork. A block that newer blocks have displaced from this object is
+    freed with the last array that uses it.
 
     Callers must keep their reference to a block until an array refers to it.
     """
@@ -70,8 +72,10 @@ class Memory:
         return sum(block.size for block in tuple(self._blocks))
 
     def block(self, size: int) -> tuple[Block, bool]:
-        """A block for a result of `size` bytes, which is at most a quarter larger, and whether it is
-        fresh."""
+        """A block for a result of `size` bytes, and whether the block is fresh.
+
+        The block is larger by a cache line, and by at most a quarter if it is reused.
+        """
         least = size + CACHE_LINE
         if size < LARGE:
             return np.empty(least, np.uint8), True

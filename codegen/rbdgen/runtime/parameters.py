@@ -28,7 +28,8 @@ class Parameters:
     defaults: Array  # (np,)
     units: tuple[str, ...]
     links: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
-    """The links with inertial parameters: the values of their other parameters, and indices in p."""
+    """The rows of the manifest for links with inertial parameters: the ten values of each link, and for each
+    value its index in p, or None if it is no input."""
     log_cholesky: tuple[int, ...] = field(default=(), repr=False)
     """The indices in p at which the ten log-Cholesky parameters of a link begin."""
 
@@ -69,7 +70,8 @@ class Parameters:
                 raise ArrayTypeError(f"update: there is no parameter {name!r}; did you mean {near[0]!r}?")
 
     def linear(self, p: npt.ArrayLike) -> Array:
-        """p (..., np) as C has it: ten linear parameters, those of `ten:LINK`, in place of `logchol:LINK`."""
+        """p (..., np) as C reads it, with the ten linear parameters of a link, those of `ten:LINK`, in place
+        of its log-Cholesky parameters `logchol:LINK`."""
         given = np.asarray(p)
         if not self.log_cholesky:
             return given
@@ -84,7 +86,8 @@ class Parameters:
         return (slice(first, first + 10) for first in self.log_cholesky)
 
     def unphysical(self, p: npt.ArrayLike) -> dict[str, float]:
-        """The links whose inertia is not physical, with their largest deviation over p (..., np).
+        """The links whose inertia is not physical, by name, with the largest deviation over all rows of
+        p (..., np).
 
         The deviation is in kg m^2 if the largest principal moment of inertia about the centre of mass exceeds
         the sum of the two others, and in kg if the mass is negative.
@@ -98,8 +101,9 @@ class Update:
 
     Call it after every change of p. The argument is p (..., np), or a dict of values by name, with defaults
     for all others; without an argument all parameters have their defaults. For log-Cholesky parameters in p,
-    C receives the ten linear ones. A warning names links whose inertia is not physical; the results then
-    still satisfy the equations. Blocks of Dask arrays are checked when they are computed.
+    C receives the ten linear ones. A warning names links whose inertia is not physical; the results still
+    satisfy the equations of motion with this inertia. Blocks of Dask arrays are checked when they are
+    computed.
     """
 
     function: Function

@@ -22,8 +22,10 @@ ORIGIN: Final = "_rbdgen/origin.json"
 
 @cache
 def results_type(function: str, fields: tuple[str, ...]) -> Any:
-    """The type of the named tuple of a function with several outputs; its values are pickled by the
-    fields."""
+    """The type of the named tuple that a function with several outputs returns.
+
+    No module has this type under its name, so a tuple is pickled as the function, the fields and the values.
+    """
     made = namedtuple("_Outputs", fields)  # type: ignore[misc]
     made.__name__ = made.__qualname__ = f"{function}_outputs"
 
@@ -52,7 +54,7 @@ class Content:
         self.revive = revive
         self._texts: dict[str, str] = {}
         for name in files:
-            with suppress(OSError, ValueError):  # a folder without its sources runs
+            with suppress(OSError, ValueError):  # a folder without its sources can still be used
                 self._texts[name] = (folder / name).read_text(encoding="utf-8")
 
     def __reduce__(self) -> tuple[Any, ...]:

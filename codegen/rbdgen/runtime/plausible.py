@@ -22,13 +22,15 @@ Look = Callable[[SizedSignature, Sequence[Any], Mapping[str, Any], int], None]
 warnings."""
 
 NORM: Final = 1e-3
-"""The largest error of the norm of a quaternion, as float arithmetic and integrators change it."""
+"""The largest error of the norm of a quaternion that gives no warning. Arithmetic in float and integrators
+cause such errors."""
 
 TURNS: Final = 4
 """The number of full turns beyond which the position of a joint without limits looks like degrees."""
 
 BEYOND: Final = 1e-9
-"""The excess of a position over a limit that is taken as rounding, relative to the limit or absolute."""
+"""The largest excess of a position over a limit that counts as rounding, in rad or m. For limits above 1 it
+is relative to the limit."""
 
 
 class Plausible:

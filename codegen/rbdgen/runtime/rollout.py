@@ -22,7 +22,7 @@ FEEDBACK: Final = ("gains", "states")
 """The inputs of a rollout with feedback, in addition to those of its step."""
 
 MOST_MADE: Final = 64
-"""The largest number of calls for different numbers of steps that are kept."""
+"""The largest number of compiled calls that a `Rollout` keeps, each for another number of steps."""
 
 
 class Step(Function):

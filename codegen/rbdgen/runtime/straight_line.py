@@ -45,7 +45,7 @@ class StraightLine:
     """The operations of a formula in order, each with the numbers of its operands, and the results."""
 
     steps: tuple[tuple[str, tuple[int, ...]], ...]
-    """A step that is no operation is the text of a constant."""
+    """The name of an operation with the numbers of its operands, or the text of a constant without any."""
     results: tuple[int, ...]
 
     @classmethod

@@ -16,8 +16,8 @@ _ROWS_OF_A_FRAME: Final = 6
 def anchor_of(
     pose: tuple[Array, Array], contacts: Sequence[Mapping[str, Any]], chosen: Sequence[str]
 ) -> Array:
-    """The anchor (..., nanchor): the position of each chosen contact and, for a contact that keeps a frame, its
-    rotation matrix row by row.
+    """The anchor (..., nanchor): for each chosen contact its position and, if it keeps a frame, its rotation
+    matrix row by row.
 
     Args:
         pose: the results of `contact_pose`: positions (..., contacts, 3) and rotations (..., contacts, 3, 3).

@@ -1,7 +1,7 @@
-"""Moving in the space of configurations, joint by joint: each joint type knows its own part of q.
+"""Motion in the space of configurations, joint by joint. Each joint type handles its own elements of q.
 
-Joints that follow others have no part in q and v. Derivatives are taken in the tangent space; each is block
-diagonal, with one block per joint.
+Joints that follow others have no part in q and v. Derivatives are taken in the tangent space; each of these
+matrices is block diagonal, with one block per joint.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def difference_derivatives(
 def _both(
     model: Model, blocks: Callable[[Joint, Turning], tuple[Rows, Rows]], first: int
 ) -> tuple[Blocked, Blocked]:
-    """The two matrices. For a joint whose v is the rate of its q, the blocks are `first` and 1."""
+    """The two matrices of blocks. For a joint whose v is the rate of its q, its blocks are `first` and 1."""
     made = [
         (joint, *(blocks(joint, joint.type) if isinstance(joint.type, Turning) else ([[first]], [[1]])))
         for joint in joints_of(model)

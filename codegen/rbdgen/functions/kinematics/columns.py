@@ -1,4 +1,5 @@
-"""Jacobians of frames by columns: the motion of a frame with every joint above it.
+"""Jacobians of frames, column by column. A column is the motion of the frame at unit rate of one degree of
+freedom.
 
 A motion of a frame is given in one of three conventions:
 
@@ -30,8 +31,8 @@ CONVENTIONS: tuple[Convention, ...] = ("local", "world", "aligned")
 
 
 class Passed(NamedTuple):
-    """A joint between the world and a frame: the frame's motion at unit rate of each of its degrees of
-    freedom.
+    """A joint between the world and a frame, and the frame's motion at unit rate of each of the joint's
+    degrees of freedom.
     """
 
     joint: Joint
@@ -49,7 +50,7 @@ def columns(
     naming: Naming = unnamed,
     root: int = WORLD,
 ) -> list[Path]:
-    """The columns of every chosen frame; q has one coordinate per body.
+    """The columns of every chosen frame, one path per frame; q has one coordinate per body.
 
     `root` is the world, or a body that carries all these frames and takes the place of the world.
     """
@@ -110,7 +111,9 @@ def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Nam
 
 
 def seen_along(axes: Sequence[Vector], p: Vector, S: Motion) -> Motion:
-    """The motion S at the point p, as components along `axes`: e . (w x p) = w . (p x e)."""
+    """The motion S at the point p, as components along `axes`; the linear ones use e . (w x p) = w . (p x
+    e).
+    """
     w, v = S.angular, S.linear
     linear = (add(e.dot(v), w.dot(p.cross(e))) for e in axes)
     return Motion(Vector(*(e.dot(w) for e in axes)), Vector(*linear))

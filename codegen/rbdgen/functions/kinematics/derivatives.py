@@ -1,17 +1,19 @@
 """The rate of a frame's Jacobian, and the derivatives of its velocity and acceleration.
 
-All quantities are in the coordinates of the columns S, which are the same for all bodies. V and A are those
-of the frame, v_p and a_p those of the body above the joint, and v_b that of the body below it. The
-coordinates may move with the frame: if m is a motion of the frame, m_c is that of the coordinates, which is m
-(local), (0, v) (aligned) or 0 (world). In these coordinates
+All quantities are in the coordinates of the columns S, which are the same for all bodies. V and A are the
+velocity and the acceleration of the frame, v_p and a_p are those of the body above the joint, and v_b is the
+velocity of the body below the joint. The coordinates may move with the frame. If m is a motion of the frame,
+m_c denotes the motion of the coordinates: m itself (local), its linear part (aligned) or 0 (world). In these
+coordinates
 
     dS/dt    = (v_b - V_c) x S
     dV/dq    = v_p x S + (S - S_c) x V                             along S, in the tangent space
     dA/dq    = a_p x S + (v_p - V) x (v_p x S) + (S - S_c) x A
     dA/dv    = v_p x S + (v_b - V) x S,    dV/dv = dA/da = S
 
-Carpentier and Mansard, RSS 2018, section III.D, has the local ones. These are derivatives of the vectors that
-`frame_velocity_...` and `frame_acceleration_...` return, so aligned ones follow the frame's origin.
+Carpentier and Mansard, RSS 2018, section III.D, derive the local ones. All of them are derivatives of the
+vectors that `frame_velocity_...` and `frame_acceleration_...` return. The point of an aligned vector
+therefore moves with the frame's origin.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ Matrix = list[Scalar]
 def jacobian_rate(
     path: Path, v: Sequence[Scalar], convention: Convention, nv: int, naming: Naming = unnamed
 ) -> Matrix:
-    """dJ/dt."""
+    """dJ/dt, the rate of the Jacobian."""
 
     def rate(x: Rates, S: Motion) -> Motion:
         if convention == "local":
@@ -47,7 +49,7 @@ def jacobian_rate(
 def velocity_derivatives(
     path: Path, v: Sequence[Scalar], convention: Convention, nv: int, naming: Naming = unnamed
 ) -> tuple[Matrix, Matrix]:
-    """dV/dq, dV/dv."""
+    """dV/dq and dV/dv."""
     moving = rates(path, v, naming)
     by_q = [[along(S, x.above, x.onward, convention) for S in x.passed.columns] for x in moving]
     return rows(path, by_q, nv), jacobian(path, nv)
@@ -61,7 +63,7 @@ def acceleration_derivatives(
     nv: int,
     naming: Naming = unnamed,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dA/dq, dA/dv, dA/da."""
+    """dA/dq, dA/dv and dA/da."""
     moving = rates(path, v, naming)
     own = gained(moving, a)
     by_q: list[list[Motion]] = []

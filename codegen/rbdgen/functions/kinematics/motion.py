@@ -1,8 +1,9 @@
 """Velocities and accelerations of frames from the columns of their Jacobians, without gravity.
 
-All quantities are in the coordinates of the columns, which are the same for all bodies. The velocity of a
-body is a sum of terms J v; its acceleration is that of its parent plus J a + v x J v (Featherstone 2008,
-section 2.11).
+All quantities are in the coordinates of the columns, which are the same for all bodies. Let J be the columns
+of one joint. The velocity of a body is the sum of J v over the joints above it. Its acceleration is that of
+its parent plus J a + v x J v, where the first v of the product is the velocity of the parent (Featherstone
+2008, section 2.11).
 """
 
 from __future__ import annotations
@@ -80,12 +81,12 @@ def total(parts: Sequence[Motion]) -> Motion:
 
 
 def velocity(path: Path, v: Sequence[Scalar]) -> Motion:
-    """V = J v."""
+    """The velocity of the frame, V = J v."""
     return total([combined(passed, v) for passed in path])
 
 
 def acceleration(path: Path, v: Sequence[Scalar], a: Sequence[Scalar], naming: Naming = unnamed) -> Motion:
-    """The spatial acceleration."""
+    """The spatial acceleration of the frame."""
     return total(gained(rates(path, v, naming), a))
 
 
@@ -103,7 +104,7 @@ def of_point(acceleration: Motion, velocity: Motion) -> Motion:
 
 
 def drift(path: Path, v: Sequence[Scalar], convention: Convention, naming: Naming = unnamed) -> Motion:
-    """dJ/dt v: the rate of V at a = 0. The motion of the coordinates themselves is subtracted.
+    """dJ/dt v: the rates of the components of V at a = 0, in coordinates that may move with the frame.
 
     It is a spatial acceleration in local and world coordinates, and a classical one in aligned coordinates.
     """

@@ -2,8 +2,8 @@
 gravity.
 
 The motion of the body that carries a frame is rotated to the frame's axes, or up the tree to world axes. For
-a few vectors this takes fewer operations than to multiply rotations. If the classical acceleration is wanted,
-no velocity of a point is needed (Luh, Walker and Paul 1980).
+a few vectors this takes fewer operations than products of rotations. Classical accelerations need no velocity
+of a point (Luh, Walker and Paul 1980).
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ CLASSICAL = replace(
 
 
 class Frames:
-    """The chosen frames of a reduced model at a state. One of the sweeps computes the motion of the bodies.
+    """The chosen frames of a reduced model at a state. `sweep` computes the motion of the bodies: it is
+    `SPATIAL` or `CLASSICAL`.
 
     a is 0 for functions that do not take it.
     """
@@ -85,8 +86,8 @@ class Frames:
         return list(map(of_point, self.accelerations(convention), self.velocities(convention)))
 
     def classical(self, convention: Convention) -> list[Motion]:
-        """The classical accelerations of the frames' origins, from the sweep `CLASSICAL`; not for convention
-        world.
+        """The classical accelerations of the frames' origins, from the sweep `CLASSICAL`. The convention is
+        local or aligned.
         """
         found = []
         for x in self.frames:
@@ -96,7 +97,9 @@ class Frames:
         return found
 
     def seen(self, frame: PlacedFrame, m: Motion, convention: Convention) -> Motion:
-        """A motion of a frame's body in the coordinates of this convention."""
+        """The motion of a frame in the coordinates of this convention. `m` is the motion of its body, in the
+        body's axes and at the body's origin.
+        """
         if convention == "world":
             return self.climbed(frame, m, shifted=True)
         at = Motion(m.angular, m.linear + m.angular.cross(frame.translation))

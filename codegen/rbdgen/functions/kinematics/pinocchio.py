@@ -2,7 +2,7 @@
 
 Pinocchio's derivatives of aligned velocities keep the point fixed, whereas ours follow the frame's origin.
 Its derivatives of accelerations with respect to q are wrong in world and aligned coordinates if a joint with
-several degrees of freedom is below another joint (Pinocchio 4.1); its local ones are rotated instead.
+several degrees of freedom is below another joint (Pinocchio 4.1); the local ones, rotated, are used instead.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ class Seen:
         return getattr(self.pin, name)(self.model, self.data, frame, self.coordinates)
 
     def columns(self, name: str, frame: int) -> Any:
-        """The same as an array (6, nv). Pinocchio gives a vector if nv is 1."""
+        """The result of Pinocchio's function of this name as an array (6, nv). Pinocchio returns a vector if
+        nv is 1.
+        """
         return self.asked(name, frame).reshape(6, -1)
 
     def velocity_derivatives(self, frame: int) -> tuple[Any, Any]:
@@ -82,14 +84,16 @@ class Seen:
 
 
 def frame_placement(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """R and p of every frame."""
+    """R (nf, 3, 3) and p (nf, 3) of the frames in the world."""
     seen = Seen(pin, model, data, x, "world")
     placements = [data.oMf[k] for k in seen.frames]
     return np.array([T.rotation for T in placements]), np.array([T.translation for T in placements])
 
 
 def each_frame(convention: Convention, of_frame: OfFrame) -> Reference:
-    """A reference that gives one array or several, over the frames."""
+    """Make a reference that stacks the results of all frames. If `of_frame` returns a tuple, each of its
+    elements is stacked.
+    """
 
     def reference(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
         seen = Seen(pin, model, data, x, convention)

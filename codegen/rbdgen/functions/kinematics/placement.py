@@ -21,8 +21,8 @@ def in_world(
 ) -> tuple[list[Transform], list[Transform]]:
     """The placements of all bodies and of the chosen frames; q has one coordinate per body.
 
-    If `root` is a body, what it carries (including frames on it) is given in its axes; the rest is in world
-    axes.
+    If `root` is a body, the placements of all that it carries, including frames on it, are relative to this
+    body. All others are relative to the world.
     """
     bodies: list[Transform] = []
     for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
@@ -46,7 +46,7 @@ class FromRoot:
     step: Sequence[Vector]
     """The vector from the parent's origin to the body's."""
     root: int = WORLD
-    """The world, or a body in whose axes all that it carries is given."""
+    """The world, or a body. All that this body carries is given in its axes and relative to its origin."""
 
     @classmethod
     def at(
@@ -80,7 +80,7 @@ class FromRoot:
         return ZERO if frame.parent in (WORLD, self.root) else self.p[frame.parent]
 
     def lever(self, frame: PlacedFrame) -> Vector:
-        """The vector from that origin to the frame's origin."""
+        """The vector from the origin of the body that carries a frame to the frame's origin."""
         return self.above(frame).apply(frame.translation)
 
 

@@ -1,4 +1,6 @@
-"""The rows of functions of frames, one per convention of axes. Only robots with chosen frames have them."""
+"""The rows of functions of frames, one row per function and convention. Only robots with chosen frames have
+them.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Featherstone, Rigid Body Dynamics Algorithms, 2008, section 2.13: T is the sum of v_i . I_i v_i / 2, and U is
 the sum of -m_i g . c_i, which is 0 for a mass at the world's origin. The cheap forms compute the same sums
-over a `ReducedModel`. Mass that was moved to the world has no T and a constant U.
+over a `ReducedModel`. Mass that was moved to the world contributes nothing to T and a constant to U.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def half(value: Scalar) -> Scalar:
 def moved(body: Body, x: Given) -> Gives:
     """The velocity of a body from that of its parent, and its kinetic energy.
 
-    T = v . (m v / 2 + w x h) + w . J w / 2, where the constants are halved.
+    T = v . (m v / 2 + w x h) + w . J w / 2. The constants m and J are halved beforehand, which takes no
+    operation.
     """
     velocity = motion_to_child(body, x.parent) + relative_motion(body, x.v)
     w, v, moments = velocity.angular, velocity.linear, body.moments

@@ -1,9 +1,9 @@
 """Centre of mass and centroidal momentum, with all quantities in world axes and about the world's origin.
 
-Wensing and Orin, Improved Computation of the Humanoid Centroidal Dynamics, IJHR 2016. Degree of freedom j
-moves by S, with S' = v x S for the velocity v of its body; I is the inertia of the subtree that j moves. At
-unit velocity the momentum is h = I S, and its rate is I' S + I S'. With moments taken about the center of
-mass c, h is a column of A_g.
+Wensing and Orin, Improved Computation of the Humanoid Centroidal Dynamics, IJHR 2016. Let S be the motion of
+degree of freedom j, S' = v x S its rate for the velocity v of its body, and I the inertia of the subtree that
+j moves. At unit velocity the momentum is h = I S, and its rate is I' S + I S'. With the moment taken about
+the centre of mass c, h is a column of A_g.
 
 The spin of rotors is not included, as in Pinocchio. M and the kinetic energy include it.
 """
@@ -34,7 +34,7 @@ Rows = list[list[Scalar]]
 
 
 def total_mass(model: Model) -> Scalar:
-    """The mass of all moving bodies, in kg; ModelError if it is 0."""
+    """The mass of all moving bodies, in kg. Raises ModelError if it is 0."""
     mass: Scalar = 0
     for body in model.bodies:
         mass = add(mass, body.inertia.mass)
@@ -45,7 +45,7 @@ def total_mass(model: Model) -> Scalar:
 
 @dataclass(frozen=True)
 class Moving:
-    """A body in the world."""
+    """A body at a state, in world axes and about the world's origin."""
 
     placement: Transform
     v: Motion
@@ -100,14 +100,16 @@ def moving(
 
 
 def inertia_rate(inertia: Inertia, v: Motion) -> Inertia:
-    """The rates of h = int r dm and Sigma = int r r^T dm, with r' = v + w x r; that of m is 0."""
+    """The rates of h = int r dm and Sigma = int r r^T dm, with r' = v + w x r, in the form of an inertia. The
+    rate of m is 0.
+    """
     h = inertia.first_moment
     half = Matrix.skew(v.angular) @ inertia.second_moment + Matrix.outer(v.linear, h)
     return Inertia.from_second_moment(0, inertia.apply(v).force, half + half.T)
 
 
 def moved_by(model: Model, own: Sequence[Inertia]) -> list[Inertia]:
-    """For every body, the sum over its subtree."""
+    """For every body, the sum of these values over its subtree."""
     sums = list(own)
     for i in reversed(range(model.nbodies)):
         if (parent := model.bodies[i].parent) != WORLD:
@@ -207,8 +209,8 @@ def _linear_first(momentum: Force) -> list[Scalar]:
 
 
 def rows_of(model: Model, columns: Sequence[Sequence[Scalar]]) -> Rows:
-    """The matrix with these columns, which are given in the order of the bodies. Joints that follow others
-    are last.
+    """The rows of the matrix with these columns, which are given in the order of the bodies. In the matrix,
+    the columns of joints that follow others are last.
     """
     order = [k for body in model.bodies for k in range(body.joint.idx_v, body.joint.idx_v + body.joint.nv)]
     placed = dict(zip(order, columns, strict=True))

@@ -24,7 +24,9 @@ def angular_velocities(bodies: Sequence[ReducedBody], v: Sequence[Scalar], namin
 
 
 def origin_rates(bodies: Sequence[ReducedBody], w: Sequence[Vector], v: Sequence[Scalar]) -> list[Vector]:
-    """For each body, the rate of p, from the origin of its parent to its own, in the parent's axes."""
+    """For each body, the rate of the vector p from the origin of its parent to its own, in the parent's
+    axes.
+    """
     return [
         origin_rate(
             body,
@@ -45,7 +47,7 @@ def origin_rate(body: ReducedBody, above: Vector, u: Vector) -> Vector:
 
 
 def turning(w: Vector, S: Motion) -> Motion:
-    """dS/dt of a motion that turns with its body, in the body's axes, without the effect of its origin's
-    motion.
+    """The rate of a motion S that is constant in a body with angular velocity w, in the body's axes. The
+    motion of the body's origin is left out.
     """
     return Motion(w.cross(S.angular), w.cross(S.linear))

@@ -18,8 +18,9 @@ from rbdgen.sweeps.inputs import State
 
 
 def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
-    """The kinetic energy; that of rotors is added here, as Pinocchio 4.1 leaves out those of helical
-    joints."""
+    """The kinetic energy. The part of the rotors is added here, because Pinocchio 4.1 leaves out rotors of
+    helical joints.
+    """
     armature = model.armature.copy()
     model.armature = 0 * armature
     bodies = pin.computeKineticEnergy(model, data, x["q"], x["v"])
@@ -50,12 +51,15 @@ def _linear_rows(call: Call, _: object) -> tuple[Any, Any]:
 
 
 def _mass(linear: Any, J: Any) -> float:
+    """The mass m for which the `linear` rows are m J, by least squares; 0 if J is 0."""
     squared = float((J * J).sum())
     return float((linear * J).sum()) / squared if squared else 0.0
 
 
 def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Both sides: the linear rows of dh_g/dt, and the mass (found as above) times the acceleration."""
+    """Both sides of: the linear rows of dh_g/dt = mass times the acceleration of the centre of mass. The mass
+    comes from `_mass`.
+    """
     Ag, J = call("centroidal_matrix"), call("com_jacobian")
     rate = _times(Ag, x["a"]) + _times(call("centroidal_matrix_rate"), x["v"])
     return rate[:, :3], _mass(Ag[:, :3], J) * call("com_acceleration")

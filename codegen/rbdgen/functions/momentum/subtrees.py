@@ -1,17 +1,17 @@
 """Centre of mass and centroidal momentum in the bodies' own axes, with mass moments.
 
-The moments m, h and Sigma of the subtree that a joint moves go from body to parent as in the joint-space
-inertia matrix. A motion S has the momentum I S. If it is taken about the centre of mass c, such a column is
-only rotated on its way to world axes. Therefore r = c - p, the vector from a body's origin p to c, goes from
-the root to every body.
+The moments m, h and Sigma of the subtree that a joint moves are carried from body to parent, as in the
+composite-rigid-body algorithm. A motion S has the momentum I S. About the centre of mass c, this column only
+has to be rotated to world axes. For this purpose the vector r = c - p, from a body's origin p to c, is
+carried from the root to every body.
 
 Rates are those of vectors in the world, expressed in a body's axes. With r' the velocity of a point relative
 to the body's origin, l = int r' dm is the rate of h, and the rate of Sigma is int r' r^T dm plus its
 transpose.
 
-The root is a floating base that carries all bodies, so that nothing cancels far from the world's origin;
-otherwise it is the world. On a fixed base, constants are added back that no joint feels: the whole mass, and
-the first moment of what does not move.
+The root is the floating base if it carries all bodies, so that no large numbers cancel far from the world's
+origin. Otherwise it is the world. On a fixed base, two constants that no joint feels are added: the whole
+mass, and the first moment of the mass that does not move.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def both_ways(a: Vector, b: Vector) -> Matrix:
 class Whole:
     """A reduced model at a position, and sums over it.
 
-    `root` is a floating base that carries all bodies, or WORLD, and `mass` is that of all that moves.
+    `root` is a floating base that carries all bodies, or WORLD. `mass` is the mass of all moving bodies, in
+    the units of the reduced model.
     """
 
     def __init__(self, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> None:
@@ -136,13 +137,13 @@ class Whole:
         return sums, total
 
     def in_world(self, v: Vector, i: int) -> Vector:
-        """A vector given in the axes of body i or of the root, in world axes."""
+        """A vector given in the axes of body i or of the root, rotated to world axes."""
         while i != WORLD:
             v, i = self.bodies[i].rotation.to_parent(v), self.bodies[i].parent
         return v
 
     def turned(self, i: int, v: Vector) -> Vector:
-        """A vector given in the axes of body i, in those of its parent."""
+        """A vector given in the axes of body i, rotated to the axes of its parent."""
         return self.bodies[i].rotation.to_parent(v)
 
     def orientations(self) -> list[Matrix]:
@@ -155,8 +156,8 @@ class Whole:
         return found
 
     def seen_from_bodies(self, at_root: Vector, step: Callable[[int, Vector], Vector]) -> list[Vector]:
-        """A vector for every body, starting with that of the root: `step` computes body i's from its
-        parent's.
+        """A vector for every body, in its axes. The root has `at_root`, and `step` computes the vector of
+        body i from that of its parent, in the parent's axes.
         """
         found: list[Vector] = []
         for i, body in enumerate(self.bodies):
@@ -214,8 +215,8 @@ def com_acceleration(
 def com_jacobian(
     reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, carried: bool = False
 ) -> Rows:
-    """J, 3 x nv: dc/dt = J v. With `carried`, columns are rotated from body to body, which is cheaper near
-    the root.
+    """J, 3 x nv: dc/dt = J v. With `carried`, columns are rotated from body to body, which takes fewer
+    operations near the root.
     """
     whole = Whole(per_mass(reduced), q, naming)
     R = [] if carried else whole.orientations()
@@ -234,7 +235,9 @@ def _points(whole: Whole) -> tuple[list[Point], Point]:
 
 
 def _center(whole: Whole, first: Vector) -> Vector:
-    """The first moment of the robot about its root. On a fixed base it includes what does not move."""
+    """The first moment of the robot about its root. On a fixed base it includes the mass that does not
+    move.
+    """
     return first + whole.reduced.still if whole.root == WORLD else first
 
 

@@ -1,1 +1,1 @@
-"""Regressors: functions that are linear in inertial parameters, as the matrices that multiply these."""
+"""Regressors: the matrices that multiply the inertial parameters in functions that are linear in them."""

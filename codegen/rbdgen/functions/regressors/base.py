@@ -1,9 +1,10 @@
 """Base parameters: the smallest set of combinations of inertial parameters on which torques depend.
 
-A column of the regressor that is a linear combination of others is left out, and its parameter is added to
-theirs: tau = Y pi = Yb (R pi), where Yb has some columns of Y. Gautier, Numerical calculation of the base
-inertial parameters of robots, 1991. Dependent columns are found in Y at random states. Bodies are taken from
-the root on, so that what a joint does not feel is added to the parent, as in Khalil and Dombre 2002, ch. 9.
+A column of the regressor that is a linear combination of others is left out, and its parameter is added, with
+the coefficients of this combination, to their parameters: tau = Y pi = Yb (R pi), where Yb has some columns
+of Y. Gautier, Numerical calculation of the base inertial parameters of robots, 1991. Dependent columns are
+found in Y at random states. Bodies are processed from the root on, so that parameters that a joint does not
+feel are added to those of the parent, as in Khalil and Dombre 2002, ch. 9.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ Array = npt.NDArray[Any]
 STATES: Final = 40
 
 DEPENDENT: Final = 1e-9
-"""A column is a combination of others if the rest after projection is smaller than this fraction of its
-length.
+"""A column counts as a combination of others if the rest after projection is smaller than this fraction of
+its length.
 """
 
 ROUNDING: Final = 1e-13
-"""A coefficient below this fraction of the expressed column's length is rounding."""
+"""A coefficient, times the length of its column, below this fraction of the expressed column's length counts
+as rounding.
+"""
 
 FIRST: Final = ("mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyz", "Izz", "Iyy", "m")
 """The order in which a body's parameters are tried. Earlier ones are kept; later ones are added to them or to
@@ -49,7 +52,7 @@ def base_parameters(model: Model) -> BaseParameters:
 
 
 def _stacked(model: Model) -> Array:
-    """Regressors at random states, stacked."""
+    """The regressors at STATES random states, stacked."""
     rng, coupling = np.random.default_rng(0), model.coupling
     q = list(model.manifold.random(rng, (STATES,)).T)
     v, a = (list(rng.standard_normal((coupling.independent, STATES))) for _ in range(2))

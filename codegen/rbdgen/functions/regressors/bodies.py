@@ -24,7 +24,7 @@ def regressor(
     a: Sequence[Scalar],
     naming: Naming = unnamed,
 ) -> list[list[Scalar]]:
-    """Y, nv x 10 nbodies: the forces of each body's unit parameters, carried to all joints above it."""
+    """Y, nv x 10 nbodies: the torques of each body's unit parameters at all joints above it."""
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     velocity: list[Motion] = []
     acceleration: list[Motion] = []
@@ -51,7 +51,7 @@ def regressor(
 def kinetic_regressor(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """K, 10 nbodies."""
+    """K, a row of 10 nbodies elements: T = K pi, in J."""
     velocity: list[Motion] = []
     for i, (body, q_i) in enumerate(zip(model.bodies, q, strict=True)):
         above = NO_MOTION if body.parent == WORLD else velocity[body.parent]
@@ -68,7 +68,9 @@ def kinetic_coefficients(velocity: Motion) -> list[Scalar]:
 
 
 def potential_regressor(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
-    """P, 10 nbodies: U = -m g . p - m c . R^T g, with R and p of the body's frame in the world."""
+    """P, a row of 10 nbodies elements: U = P pi, in J. A body with the pose R, p in the world has U = -m g .
+    p - m c . R^T g.
+    """
     placed: list[Transform] = []
     for body, q_i in zip(model.bodies, q, strict=True):
         above = NO_TRANSFORM if body.parent == WORLD else placed[body.parent]

@@ -1,9 +1,10 @@
 """The torques per unit of a body's moments: rows of the regressor, in the body's axes.
 
-The moments of its body that a joint does not feel (`JointType.split`) act on the joints above as if they were
-the parent's. Their columns are sums of the parent's columns with constant factors. On a revolute joint about
-z these are m, m c_z and Ixx + Iyy, so that the forces of only seven columns, rather than ten, are carried up.
-The same property regroups inertial parameters: Khalil and Dombre 2002, ch. 9.
+Some moments of a body have no effect on its own joint (`JointType.split`). They act on the joints above as if
+they were moments of the parent, so their columns are sums of the parent's columns with constant factors. On a
+revolute joint about z these moments are m, m c_z and Ixx + Iyy, so the forces of only seven columns, rather
+than ten, are carried up. The regrouping of inertial parameters uses the same property: Khalil and Dombre
+2002, ch. 9.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _ROD: Final = MassMoments(0, ZERO, Matrix.diagonal(0, 0, 1))
 
 @dataclass(frozen=True)
 class Coefficients:
-    """A torque's coefficients of m, of h and of the entries of J.
+    """The coefficients of m, of h and of the entries of J in a torque.
 
-    `second` are its coefficients of the diagonal of Sigma, an equivalent of those of the diagonal of J.
+    `second` has the coefficients of the diagonal of Sigma, which can replace those of the diagonal of J.
     """
 
     mass: Scalar
@@ -66,7 +67,8 @@ class Coefficients:
 class Unfelt:
     """The moments of a body that its joint does not feel, in the parent's axes.
 
-    `alone` has single columns, and `rod` is the sum of Ixx and Iyy if it is unfelt.
+    `alone` has the moments of each parameter that alone is unfelt, by its column. `rod` has those of Ixx =
+    Iyy = 1, if only the sum of Ixx and Iyy is unfelt.
     """
 
     alone: Mapping[int, MassMoments]
@@ -80,7 +82,7 @@ class Unfelt:
 
     @property
     def carried(self) -> list[int]:
-        """The columns whose forces are carried up."""
+        """The columns whose forces are carried up to the joints above."""
         return [k for k in range(10) if k not in self.alone and not (self.rod and k == IYY)]
 
     def completed(self, values: Mapping[int, Scalar], parent: Coefficients | None) -> Coefficients:

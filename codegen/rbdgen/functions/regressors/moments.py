@@ -57,7 +57,7 @@ def _coefficients(
 ) -> dict[int, Coefficients]:
     """The torques of body i and its ancestors per unit of body i's moments, by degree of freedom.
 
-    `parent` has those per unit of its parent's moments.
+    `parent` has the torques per unit of the moments of its parent.
     """
     units = unit_forces(in_own_axes(bodies[i], motion))
     forces = {column: _in_axes_of_equations(bodies[i], units[column]) for column in unfelt.carried}
@@ -77,7 +77,7 @@ def _coefficients(
 
 
 def in_own_axes(body: ReducedBody, motion: BodyMotion) -> BodyMotion:
-    """A body's motion in axes that turn with it."""
+    """A body's motion, which is given in the axes of its equations, in axes that turn with the body."""
     if body.lag is None:
         return motion
     back = PlanarRotation(Z, *body.lag).inverse.apply
@@ -85,7 +85,9 @@ def in_own_axes(body: ReducedBody, motion: BodyMotion) -> BodyMotion:
 
 
 def _in_axes_of_equations(body: ReducedBody, force: Force) -> Force:
-    """The inverse rotation, applied to a force."""
+    """A force given in axes that turn with the body, in the axes of the body's equations. This is the inverse
+    rotation of `in_own_axes`.
+    """
     if body.lag is None:
         return force
     turned = PlanarRotation(Z, *body.lag).apply

@@ -1,7 +1,7 @@
 """The rows of derivatives of inverse and forward dynamics by parameters that stay inputs.
 
-They use reverse differentiation of the traced outputs, through the parameter table. Differentiating ABA
-itself takes fewer operations than the product -M^-1 dID/dp.
+The traced outputs are differentiated in reverse, through the parameter table. Differentiating ABA itself
+takes fewer operations than the product -M^-1 dID/dp.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ P = Argument("p", "parameters", ("np",), "SI", "parameters of the robot, from wh
 
 
 def _differentiated(function: Function, reduced: ReducedModel, x: State) -> Outputs:
-    """The derivatives of a function's first cheap form for the robot: one row per element of its output."""
+    """The derivatives of a function's only output with respect to the parameters, row-major, with one row per
+    element of the output. They are those of its first cheap straight-line form for the robot.
+    """
     row = resisting(function)
     form = next(form for form in row.forms_for(reduced.model) if form.reduced and form.loops is None)
     (output,) = row.trace(form, reduced, x)

@@ -47,9 +47,11 @@ def _stepping(step: Callable[[Model, State, Forward], Outputs], method: str) -> 
 
 
 def _differentiated() -> Iterator[Form]:
-    """The forms of the derivatives, one for every straight-line form of those of forward dynamics.
+    """The forms of the derivatives of a step, one for every straight-line form of the derivatives of forward
+    dynamics.
 
-    The first suitable form of forward dynamics computes the acceleration; it shares subexpressions with them.
+    The acceleration is computed by the first suitable form of forward dynamics, which shares subexpressions
+    with its derivatives.
     """
     for form in _DERIVATIVES.forms:
         if form.loops is None:

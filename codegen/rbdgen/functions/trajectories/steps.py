@@ -1,8 +1,9 @@
 """Integration steps on the manifold of configurations, with forward dynamics in any of its forms.
 
-The semi-implicit Euler method is v' = v + h FD(q, v, tau), q' = q exp(h v'). The classical Runge-Kutta method
-is of fourth order even where motions do not commute: q = q0 exp(u), and u' = v + [u, v] / 2 + [u, [u, v]] /
-12 for small u (Munthe-Kaas, High order Runge-Kutta methods on manifolds, 1999).
+The semi-implicit Euler method is v_next = v + h FD(q, v, tau), q_next = q exp(h v_next). The classical
+Runge-Kutta method keeps its fourth order where motions do not commute, because it integrates u in q = q0
+exp(u): du/dt = v + [u, v] / 2 + [u, [u, v]] / 12 for small u (Munthe-Kaas, High order Runge-Kutta methods on
+manifolds, 1999).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _moved(model: Model, x: State, u: Vector, v: Vector) -> State:
 
 
 def _in_chart(model: Model, u: Vector, v: Vector) -> list[Scalar]:
-    """The rate of u when q0 exp(u) moves with v."""
+    """The rate of u while q0 exp(u) moves at the velocity v."""
     result = list(v)
     for joint in joints_of(model):
         if isinstance(joint.type, Turning):
@@ -102,9 +103,10 @@ class ByState(NamedTuple):
 def semi_implicit_derivatives(
     model: Model, x: State, acceleration: Vector, slopes: ByState
 ) -> tuple[Matrix, Matrix]:
-    """A and B of the semi-implicit step, by rows, in the tangent space of q.
+    """A (nx, nx) and B (nx, nv) of the semi-implicit step, by rows, with q in its tangent space.
 
-    With J_q and J_v of the exponential map at h v', dv' = h da + dv and dq' = J_q dq + J_v h dv'.
+    Let J_q and J_v be the derivatives of q exp(u) by q and by u, at u = h v_next. Then dv_next = dv + h da
+    and dq_next = J_q dq + J_v h dv_next.
     """
     nv, h = model.sizes["nv"], time_step(x)
     v = plus(x.v[:nv], acceleration, h)

@@ -1,4 +1,4 @@
-"""`rbdgen check`: whether a generated folder is right on this machine.
+"""The checks of `rbdgen check`: that the code in a generated folder is right on this machine.
 
 The emitted self-test is compiled again and run. The identities of the dynamics are evaluated at random
 states. If Pinocchio is installed, every function is compared with it on the model in the manifest.
@@ -53,7 +53,9 @@ class Finding:
 
 
 def check(folder: Path) -> list[Finding]:
-    """Runs all checks of a generated and compiled folder; warns if `neutral()` is outside the joint limits.
+    """Run all checks of a generated and compiled folder, and return the results.
+
+    It warns if `neutral()` is outside the joint limits.
 
     Raises LoadError, BuildError, and OptionError if a function is not in the catalogue.
     """
@@ -158,8 +160,8 @@ def _call(library: Library, name: str, inputs: dict[str, Any]) -> Any:
 
 
 def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """The identities of the library's functions. Those with a function that the library does not have are
-    left out.
+    """Check the identities of these functions. Identities that need a function that the library does not have
+    are left out.
     """
     tolerance = TOLERANCE[library.manifest["real"]]
 
@@ -175,7 +177,7 @@ def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, An
 
 
 def _references(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Every function that has a reference by Pinocchio."""
+    """Compare every function that Pinocchio has with its reference."""
     from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
 
     tolerance = TOLERANCE[library.manifest["real"]]
@@ -184,7 +186,9 @@ def _references(library: Library, rows: Sequence[Function], inputs: dict[str, An
 
 
 def _compared(what: str, ours: Any, reference: Any, tolerance: float) -> Finding:
-    """The error, relative to the largest value that an output has at any of the states."""
+    """The comparison of results with a reference, by an error relative to the largest value of an output at
+    any of the states.
+    """
     pairs = zip(_as_tuple(ours), _as_tuple(reference), strict=True)
     error = float(np.max([relative_errors(x, y, np.abs(y).max()).max() for x, y in pairs]))
     return Finding(what, error <= tolerance, f"relative error {error:.1e}")

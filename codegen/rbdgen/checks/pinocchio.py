@@ -62,7 +62,7 @@ def add_rotors(model: Any, resistance: Rows) -> None:
 
 
 class Resisting(NamedTuple):
-    """The other terms of joint resistance at a state, in the order of Pinocchio's joints."""
+    """The terms of joint resistance at a state, except rotors, in the order of Pinocchio's joints."""
 
     torque: Any
     """The torques of damping, friction and springs."""
@@ -109,8 +109,8 @@ def joint_of(kind: str, axis: Sequence[float], pitch: float) -> Any:
 
 
 def configuration_of(model: Any, joints: Sequence[JointCoordinates], q: Any) -> Any:
-    """Gives one q in the order of Pinocchio's joints, by their names. Pinocchio's planar joint has cos and
-    sin.
+    """One q in the order of Pinocchio's joints, which are found by name. In it, a planar joint has the cosine
+    and the sine of its angle.
     """
     result = np.empty(model.nq)
     for joint in joints:
@@ -217,7 +217,7 @@ class _Robot(NamedTuple):
         return G.T @ value @ G if kind == "matrix" else np.tensordot(G.T, value, 1)
 
     def outputs(self, function: Function, inputs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The outputs, over the states."""
+        """The outputs of a function, as arrays over the states."""
         data, rows = self.model.createData(), []
         for k in range(len(next(iter(inputs.values())))):
             state = {x.name: self.theirs(x.kind, inputs[x.name][k]) for x in function.signature.inputs}
@@ -235,7 +235,10 @@ def outputs_of_state(
     resistance: Rows = (),
     contacts: Sequence[Held] = (),
 ) -> list[Any]:
-    """One array per output. They are copies, because Pinocchio's own would change with the next state."""
+    """The outputs of a function at one state, as one array per output.
+
+    The arrays are copies, because Pinocchio's own would change with the next state.
+    """
     assert function.pinocchio is not None
     kinds = {x.kind: state[x.name] for x in function.signature.inputs}
     against = resisting(model, resistance, kinds["configuration"], kinds.get("velocity"))

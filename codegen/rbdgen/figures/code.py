@@ -115,8 +115,8 @@ class Figures:
     def instructions(self, name: str, loops: Sequence[int] = ()) -> int:
         """The instructions that a call executes, including the functions in these objects that it calls.
 
-        `loops` says how often each loop of the function itself runs, in order. `BuildError` if the number of
-        instructions is not fixed: for a branch, or for another loop.
+        `loops` says how often each loop of the function itself runs, in order. Raises BuildError if the
+        number of instructions is not fixed: for a branch, or for another loop.
         """
         for function in self.reached(name):
             if not function.counted(len(loops) if function.name == name else 0):
@@ -144,8 +144,8 @@ def figures(objects: Path | Iterable[Path], prefix: str = "") -> Figures:
     """The figures of object files that belong together.
 
     `prefix` is that of the cross tools (`arm-none-eabi-`). Beside every `NAME.o` there must be the `NAME.su`
-    that the compiler wrote with `-fstack-usage`. `BuildError` if a tool or a stack report is missing, or if
-    the tool refuses the file.
+    that the compiler wrote with `-fstack-usage`. Raises BuildError if a tool or a stack report is missing, or
+    if the tool refuses the file.
     """
     paths = [objects] if isinstance(objects, Path) else list(objects)
     parts = [_object(path, prefix) for path in paths]

@@ -122,7 +122,7 @@ def _paired(family: dict[_Turns, Fraction]) -> list[tuple[_Turns, Fraction]]:
 
 
 def _sum_to_product(a: _Turns, b: _Turns, ratio: Fraction) -> tuple[Fraction, _Turns] | None:
-    """A + ratio B as a multiple of a product of two waves; None if it is not. () is 1, the cosine of 0."""
+    """A + ratio B as a multiple of a product of two waves; None if it is none. () is 1, the cosine of 0."""
     first, second = (turns[0] if turns else Turn(sine=False, angle=()) for turns in (a, b))
     if abs(ratio) != 1 or first.sine != second.sine:
         return None
@@ -206,8 +206,8 @@ _Keys: TypeAlias = Mapping[str, Callable[[_Term], Any]]
 
 
 class _Written(NamedTuple):
-    """A sum as products, and the number of symbols that it takes. A bracket in a bracket counts as some
-    more.
+    """A sum as products, and the number of symbols that it takes. A bracket in a bracket counts as `_NESTED`
+    more symbols.
     """
 
     cost: int

@@ -155,7 +155,7 @@ class _Tracer:
         return self.known[name]
 
     def run(self, name: str) -> Sequence[Scalar]:
-        """The textbook's form of a function of the table."""
+        """The elements of the result of a function of the table, by the textbook's form of it."""
         row = lookup(name)
         inputs = row.signature.sized(self.model.sizes).inputs
         given = [(argument, self.inputs[argument.kind]) for argument in inputs]
@@ -221,7 +221,7 @@ def parallel_groups(model: Model, first_q: int) -> dict[int, int]:
 
 
 def _angle_of(joint: Joint) -> int | None:
-    """The index in q of the joint's angle."""
+    """The index in q of the joint's angle; None if it has no angle."""
     at = joint.idx_q if joint.follows is None else joint.follows.idx_q
     angles = joint.type.space.of_kind("angle", "full_turn")
     return at + angles[0] if angles else None

@@ -144,7 +144,7 @@ class Text(Notation):
 
 
 class Latex(Text):
-    r"""`m_{2} \left(l_{1}^{2} + ..\right)`; what matplotlib's mathtext reads as well."""
+    r"""LaTeX, such as `m_{2} \left(l_{1}^{2} + ..\right)`, which matplotlib's mathtext reads, too."""
 
     def symbol(self, letter: str, subscript: str) -> str:
         letter = r"\tau" if letter == "tau" else letter

@@ -88,7 +88,7 @@ class Ring:
         return Polynomial(self, {((), (wave,)): Fraction(sign)})
 
     def spend(self, terms: int) -> None:
-        """Count terms that are computed."""
+        """Count terms that are computed. Raises TooManyTermsError if the ring does not allow so many."""
         self._spent += terms
         if self._spent > self.most:
             raise TooManyTermsError(f"more than {self.most:,} terms")

@@ -1,4 +1,4 @@
-"""Operations applied to what a user passes: arrays of many bodies, exact rationals, or symbols."""
+"""Operations applied to a user's arguments: arrays of many bodies, exact rationals, or symbols."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def applied(operation: Operation, *given: object, out: Array | None = None) -> A
     fraction, the computation is symbolic, and the result is an array of objects.
 
     Args:
-        operation: what to compute.
+        operation: the operation to apply.
         given: its inputs: array-like, or sequences of symbols.
-        out: where to write the result, of its shape and type; it may be one of the inputs.
+        out: an array of the result's shape and type to write to; it may be one of the inputs.
 
     Raises:
         ArrayValueError: a wrong shape, or a number that is not finite, in an input or in the result.

@@ -242,11 +242,14 @@ class Inertia:
     # ---- products with motions
 
     def times(self, v: object, out: Array | None = None) -> Array:
-        """The momentum I v, (..., 6), for the velocity v (..., 6): m v + w x h, h x v + J w."""
+        """The momentum I v, (..., 6), for the velocity v (..., 6) of the origin, both [linear, angular].
+
+        It is [m v + w x h, h x v + J w] in kg m/s and kg m^2/s, where v is the linear part and w the angular.
+        """
         return self._result("times", v, out=out)
 
     def quadratic(self, v: object, out: Array | None = None) -> Any:
-        """v . I v, (...), twice the kinetic energy in J."""
+        """v . I v, (...), which is twice the kinetic energy in J at the velocity v (..., 6)."""
         return self._result("quadratic", v, out=out)[()]
 
     def rate(self, v: object, a: object = None, out: Array | None = None) -> Array:
@@ -255,8 +258,9 @@ class Inertia:
 
         Args:
             v: velocity (..., 6) of the origin, [linear, angular], m/s, rad/s.
-            a: spatial acceleration (..., 6): the classical acceleration of the origin, minus w x v.
-            out: where to write.
+            a: spatial acceleration (..., 6), [linear, angular], m/s^2, rad/s^2: its linear part is the
+                classical acceleration of the origin minus w x v.
+            out: an array to write to.
 
         Returns:
             [force, moment about the origin], (..., 6), N, N m.
@@ -272,7 +276,7 @@ class Inertia:
         L is lower triangular, of full rank.
 
         Raises:
-            ArrayValueError: a negative mass or principal moment.
+            ArrayValueError: a negative mass or principal moment, or moments without a mass.
         """
         if self._numeric:
             return factor(self.parameters)
@@ -284,7 +288,9 @@ class Inertia:
     # ---- whether it is physical
 
     def principal(self) -> Principal:
-        """Principal moments (..., 3) about the centre of mass, ascending, and axes (..., 3, 3) as columns."""
+        """Principal moments (..., 3), kg m^2, about the centre of mass, ascending, and axes (..., 3, 3) as
+        columns; ArrayValueError if m is 0.
+        """
         self._need_numbers("principal")
         return principal(self.parameters)
 

@@ -1,4 +1,4 @@
-"""Operations that need numbers: whether an inertia is physical, its principal axes, its pivoted factor."""
+"""Operations that need numbers: a test that an inertia is physical, principal axes, and a pivoted factor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ ROUNDING: Final = 64
 """A moment of zero may come out as this many units of rounding of the trace."""
 
 POINT: Final = np.eye(1, 10, dtype=np.float32)[0]
-"""Replaces bodies without mass, so that quotients are finite."""
+"""The parameters of a point mass, which stand for those of bodies without mass so that quotients are finite.
+"""
 
 
 class Principal(NamedTuple):
@@ -97,7 +98,7 @@ def _centroidal(caller: str, parameters: Array) -> Array:
 
 
 def principal(parameters: Array) -> Principal:
-    """Principal moments and axes of inertias (..., 10)."""
+    """Principal moments and axes of inertias (..., 10). Raises `ArrayValueError` if m is 0."""
     moments, axes = np.linalg.eigh(_centroidal("principal", parameters))
     mirrored = np.linalg.det(axes) < 0
     axes[..., 0] = np.where(mirrored[..., None], -axes[..., 0], axes[..., 0])
@@ -109,7 +110,7 @@ def factor(parameters: Array) -> Factor:
     digits.
 
     Raises:
-        ArrayValueError: the 6 x 6 matrix has a negative eigenvalue.
+        ArrayValueError: a mass or a principal moment is negative, or a mass is 0 and moments are not.
     """
     leading, ten = parameters.shape[:-1], parameters.reshape(-1, 10)
     _check_mass(ten)

@@ -66,7 +66,7 @@ def slopes_of(x: Scalar) -> Mapping[int, Scalar]:
 
 
 def naming_duals(naming: Naming) -> Naming:
-    """Names the value and every derivative. Scalars that are not dual numbers stay as they are."""
+    """The `Naming` of dual numbers that names the value and every derivative by `naming`."""
     if naming is unnamed:
         return unnamed
 

@@ -28,7 +28,8 @@ from rbdgen.spatial.quaternion import Quaternion, rotation_of
 from rbdgen.spatial.scalar import Scalar, add, mul, sub
 
 _TINY: Final = 1e-30
-"""It vanishes beside any square that is not tiny itself, and is representable in single precision."""
+"""A number that vanishes beside any square that is not tiny itself, and that single precision can represent.
+"""
 
 _C: Final = [(-1) ** k / factorial(2 * k + 3) for k in range(11)]
 """Coefficients of C in powers of t^2, accurate to the last bit for t up to pi/2."""
@@ -51,7 +52,7 @@ _BERNOULLI_ON: Final = [174611 / 330, 854513 / 138, 236364091 / 2730, 8553103 / 
 _TWICE_DG: Final = [
     2 * k * number / factorial(2 * k + 2) for k, number in enumerate([*_BERNOULLI, *_BERNOULLI_ON], 1)
 ]
-"""Coefficients of 2 dG/dt^2. In G, t^2k has the magnitude of the Bernoulli number 2 k + 2 over (2 k + 2)!."""
+"""Coefficients of 2 dG/dt^2. That of t^2k in G is |B_n| / n! with n = 2 k + 2 and the Bernoulli number B_n."""
 
 _ARC: Final = [(-1) ** k / (2 * k + 1) for k in range(12)]
 """Coefficients of arctan(z) / z in powers of z^2, accurate to the last bit for z up to tan(pi/16)."""
@@ -146,7 +147,7 @@ class Exponential:
 
     @cached_property
     def translation(self) -> Vector:
-        """V v."""
+        """The translation V v."""
         w, v = self.motion.angular, self.motion.linear
         once = w.cross(v)
         C = self._C if self.elementary.smooth else self._cancelled
@@ -213,6 +214,7 @@ class Logarithm:
 
     @cached_property
     def motion(self) -> Motion:
+        """The motion (w, v) with v = V^-1 p."""
         w, p = self._shorter[0] * self._factor, self.translation
         once = w.cross(p)
         return Motion(w, p - once * 0.5 + w.cross(once) * self._G)

@@ -224,7 +224,9 @@ class Force:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """A spatial velocity or acceleration: angular in rad/s, linear in m/s (of the point at the origin)."""
+    """A spatial velocity: angular in rad/s, linear in m/s, of the body-fixed point at the origin; or the rate
+    of one, a spatial acceleration.
+    """
 
     angular: Vector
     linear: Vector

@@ -96,7 +96,7 @@ class QuaternionRotation:
 
     @cached_property
     def matrix(self) -> Matrix:
-        """R, its nine entries."""
+        """The rotation matrix R."""
         R = rotation_of(self.quaternion)
         return R.T if self.inverted else R
 

@@ -1,9 +1,10 @@
-"""The scalar protocol: what an algorithm may do with a number, a symbol or an exact rational.
+"""The scalar protocol: the operations of algorithms on numbers, symbols and exact rationals.
 
 An algorithm is written once. On floats it computes, on `Fraction` it computes exactly, and on `casadi.SX`,
-SymPy expressions or `graph.builder.Expr` it builds an expression. All of these have + - * and unary -; this
-module has the operations that they do not share. Structural zeros and ones are Python numbers: they vanish
-before an engine sees them, so that every engine traces the same sparse code and `0 * nan` never occurs.
+SymPy expressions or `graph.expression.Expr` it builds an expression. All of these have + - * and unary -;
+this module adds the operations that they do not share. Structural zeros and ones are Python numbers: they
+vanish before an engine sees them, so that every engine traces the same sparse code and `0 * nan` never
+occurs.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def reciprocal(a: Scalar) -> Scalar:
 
 
 def dot(a: tuple[Scalar, ...] | list[Scalar], b: tuple[Scalar, ...] | list[Scalar]) -> Scalar:
-    """Sum of a_k b_k in order."""
+    """The sum of a_k b_k, added in order."""
     total: Scalar = 0
     for x, y in zip(a, b, strict=True):
         total = add(total, mul(x, y))

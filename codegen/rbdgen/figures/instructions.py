@@ -19,7 +19,7 @@ LOCAL: Final = ".L"
 
 @dataclass(frozen=True)
 class Instruction:
-    """One line of a disassembly. `relocations` has (kind, symbol) for each address that is filled in later."""
+    """One line of a disassembly. `relocations` has (kind, symbol) for each address that is linked later."""
 
     address: int
     mnemonic: str

@@ -52,7 +52,7 @@ _BERNOULLI_ON: Final = [174611 / 330, 854513 / 138, 236364091 / 2730, 8553103 / 
 _TWICE_DG: Final = [
     2 * k * number / factorial(2 * k + 2) for k, number in enumerate([*_BERNOULLI, *_BERNOULLI_ON], 1)
 ]
-"""Coefficients of 2 dG/dt^2. That of t^2k in G is |B_n| / n! with n = 2 k + 2 and the Bernoulli number B_n."""
+"""Coefficients of 2 dG/dt^2. That of t^2k in G is |B_n| / n! with the Bernoulli number B_n, n = 2 k + 2."""
 
 _ARC: Final = [(-1) ** k / (2 * k + 1) for k in range(12)]
 """Coefficients of arctan(z) / z in powers of z^2, accurate to the last bit for z up to tan(pi/16)."""

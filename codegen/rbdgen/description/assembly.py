@@ -1,4 +1,5 @@
-"""Makes a description of links and joints that come from no URDF, with the checks that a URDF gets."""
+"""Makes a description of links and joints that do not come from a URDF, with the same checks as for a
+URDF."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def assembled(
 
 
 def _check(path: str, kind: str, thing: Link | Joint) -> None:
-    """Raises DescriptionError for a name that is not printable, a number that is not finite, a negative
+    """Raises DescriptionError for a name that is not printable, a number that is not finite, or a negative
     mass."""
     if not (thing.name.strip() and thing.name.isprintable()):
         what = f"{quoted(thing.name)} is no name for a {kind}"

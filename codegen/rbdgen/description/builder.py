@@ -80,7 +80,7 @@ class RobotBuilder:
         spring_reference: float | None = None,
         mimic: tuple[str, float, float] | None = None,
     ) -> _Built:
-        """Add a body and the joint above it; the first body, the root, has no joint.
+        """Adds a body and the joint above it; the first body, the root, has no joint.
 
         Args:
             name: the name of the body.
@@ -144,7 +144,7 @@ class RobotBuilder:
         return self
 
     def add_loop(self: _Built, frame1: str, frame2: str, kind: LoopKind = "frame") -> _Built:
-        """Add a closed loop: a constraint that keeps two frames together, in addition to the joints of the
+        """Adds a closed loop: a constraint that keeps two frames together, in addition to the joints of the
         tree.
 
             linkage.add_loop("coupler_tip", "rocker_tip", "point")

@@ -1,7 +1,7 @@
 """Contacts as a user gives them: constraints on points and frames of links.
 
 Point("lf", "front_left_foot")              the origin of this link stays in place: 3 rows
-Point("*_foot")                             the same for every link that matches; each gives its name
+Point("*_foot")                             the same for every link that matches, under the link's name
 Frame("l", "left_foot", (0.05, 0, -0.07))   a point of this link and the link's axes stay in place: 6 rows
 Loop("bar", "a", (0, 0, 0.1), "b")          points of two links stay together: 3 rows
 """
@@ -23,7 +23,7 @@ MARKS: Final = ",=:"
 """Characters that the name of a contact must not have: they separate the parts of an option's value."""
 
 FARTHEST = 1e30
-"""The largest coordinate of a point, in m. Squares of larger lengths may overflow a double."""
+"""The largest coordinate of a point, in m. It is far above any real one, and its square is finite."""
 
 
 LONGEST_SET: Final = 60
@@ -86,8 +86,8 @@ Contact: TypeAlias = Point | Frame | Loop
 class ContactSet:
     """Some of the contacts, in an order of their own.
 
-    For every set, each function of contacts gets a version for the contacts of the set alone; the name of the
-    set is the suffix of its name.
+    For every set, each function of contacts has a version for the contacts of the set alone. Its name ends
+    with the name of the set, such as `contact_aba_trot`.
     """
 
     name: str
@@ -185,7 +185,7 @@ def _point(one: Contact, given: object) -> tuple[float, ...]:
 
 
 def checked_sets(given: object) -> tuple[ContactSet, ...]:
-    """The sets that the API was given as names of contacts by name of set.
+    """The sets that the API was given as a dict, from the name of a set to the names of its contacts.
 
     Raises OptionError if one is wrong.
     """

@@ -94,8 +94,7 @@ class Document:
         return f"{self.path}:{line}: {what}"
 
     def children(self, element: etree._Element, tag: str) -> list[etree._Element]:
-        """The direct children with this tag in the namespace of the root; some files declare a default
-        one."""
+        """The direct children with this tag, in the namespace of the root, which a file may declare."""
         namespace = etree.QName(self.root).namespace
         return element.findall(tag if namespace is None else f"{{{namespace}}}{tag}")
 

@@ -94,10 +94,7 @@ class _Counted(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """A slice is a copy, so its size is checked.
-
-        So is an index, which may be any value, such as a tuple.
-        """
+        """Checks the size of a slice, which is a copy, or of an index, which may be any value."""
         super().generic_visit(node)
         if isinstance(node.slice, ast.Slice):
             return _by("checked", node)

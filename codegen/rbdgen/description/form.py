@@ -1,4 +1,4 @@
-"""Finds the format of a robot file from its content; the end of its name is ignored."""
+"""Finds the format of a robot file from its content; the extension of its name is ignored."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _not_urdf(document: Document, root: etree._Element, what: str, what_to_do: s
 
 
 def _first_of_xacro(document: Document) -> etree._Element | None:
-    """The first element whose prefix is `xacro`, which is how xacro finds its own, or whose namespace is."""
+    """The first element that is for xacro: its prefix is `xacro`, or its namespace contains this word."""
     for element in document.root.iter("*"):
         if element.prefix == "xacro" or "xacro" in (etree.QName(element).namespace or ""):
             return element

@@ -200,7 +200,7 @@ def _inside(element: etree._Element) -> Iterator[etree._Element]:
 
 
 def _plugins(element: etree._Element, followers: Collection[str]) -> Iterator[str]:
-    """The plugins that change the dynamics; not those that move a joint which is a follower anyway."""
+    """The plugins that change the dynamics, except those that move a joint of `followers`."""
     for plugin in element.iter("{*}plugin"):
         name = f"{plugin.get('name', '')} {plugin.get('filename', '')}"
         moved = plugin.findtext("{*}mimicJoint", "").strip()

@@ -101,7 +101,7 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
 
 
 def _compiled(path: str) -> tuple[Any, list[str]]:
-    """MuJoCo's model and its warnings; MuJoCo would write the warnings to a file in the current folder."""
+    """MuJoCo's model, and the warnings that MuJoCo would otherwise write to a file in the current folder."""
     try:
         import mujoco  # noqa: PLC0415  (an extra)
     except ImportError:

@@ -34,7 +34,7 @@ class _Part(NamedTuple):
     """The main file or a file that it includes."""
 
     document: Document
-    folders: Sequence[Path]  # where it looks for meshes and other files
+    folders: Sequence[Path]  # the folders of meshes and other files that it names
     elements: int  # the number of its elements
 
 

@@ -1,8 +1,8 @@
 """Features of an MJCF file that change how the robot moves, but that rbdgen does not support.
 
-Such a file is refused, unless the user asks to ignore the feature. There is no message about features that
-act from outside or only sometimes: geoms and contacts, limits, sensors. Actuators give a warning, because
-the functions take the torques tau in their place.
+A file with such a feature is refused, unless the user asks to ignore the feature. There is no message about
+features that act from outside or only sometimes: geoms and contacts, limits, sensors. Actuators give a
+warning, because the functions take the torques tau in their place.
 """
 
 from __future__ import annotations

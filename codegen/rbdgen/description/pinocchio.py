@@ -179,8 +179,8 @@ def _columns(model: Any, j: int) -> list[list[float]]:
 def _resistance(model: Any, j: int, kind: JointType, path: str) -> dict[str, Any]:
     """The damping, friction and armature of a joint, the same for all its degrees of freedom.
 
-    A joint that follows another has none of its own. Pinocchio's functions use `armature` and ignore
-    `rotorInertia`, so this does too. Raises DescriptionError if the degrees of freedom differ.
+    A joint that follows another has none of its own. As in Pinocchio's functions, `armature` is used and
+    `rotorInertia` is ignored. Raises DescriptionError if the degrees of freedom differ.
     """
     joint, found = model.joints[j], {}
     for what in ("damping", "friction", "armature"):

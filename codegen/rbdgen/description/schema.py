@@ -1,5 +1,5 @@
-"""The frozen types of a robot description: names and numbers as the file gives them. Only the root is
-derived.
+"""The frozen types of a robot description: names and numbers as the file gives them, and the root of the
+tree.
 
 All units are SI (m, rad, kg, kg m^2, N, N m, s). `line` is the line of the element in the file.
 """

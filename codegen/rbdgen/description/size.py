@@ -1,4 +1,4 @@
-"""Bounds on the size of a robot, whatever it was read from, before a model is made of it.
+"""Bounds on the size of a robot from any source, which are checked before a model is made of it.
 
 A model takes about half a millisecond for each link, and more where joints follow others. The bounds keep it
 within 10 s and 1 GB.
@@ -31,10 +31,10 @@ def check_links(description: Description, bounds: float = 1.0) -> None:
 
 
 def check_followers(description: Description, bounds: float = 1.0) -> None:
-    """Raises DescriptionError for a robot whose joints follow others and that has too many joints for that.
+    """Raises DescriptionError for a robot with joints that follow others, if it has too many joints.
 
-    Whether its joint-space inertia matrix can be inverted is then not found limb by limb: the time grows with
-    the number of joints times the square of the number of those that follow no other.
+    On such a robot, the check that the joint-space inertia matrix can be inverted does not go limb by limb:
+    its time grows with the number of joints times the square of the number of those that follow no other.
     """
     moving = [joint for joint in description.joints if joint.type != "fixed"]
     leading = sum(_FREEDOMS.get(joint.type, 1) for joint in moving if joint.mimic is None)

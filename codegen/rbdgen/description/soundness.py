@@ -11,7 +11,8 @@ from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Link, Vector3
 
 PHYSICAL_TOLERANCE = 1e-12
-"""The tolerance of negative eigenvalues of the pseudo-inertia, due to rounding, relative to its trace."""
+"""The tolerance for negative eigenvalues of the pseudo-inertia, which rounding causes, relative to its trace.
+"""
 
 FAR = 30.0
 """A radius of gyration, in m. A larger one suggests an inertia in other units, such as kg mm^2."""

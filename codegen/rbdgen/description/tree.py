@@ -55,7 +55,11 @@ def _refuse_unknown(path: str, links: Sequence[Link], joints: Sequence[Joint]) -
 
 
 def _refuse_loop(path: str, links: Sequence[Link], above: dict[str, Joint]) -> None:
-    """Climb from every link to one known to be good; a link met again on the same climb closes a loop."""
+    """Raises DescriptionError if the joints form a loop.
+
+    It climbs from every link to the root or to a link that is known to be in no loop; a link that is met
+    again on the same climb closes a loop.
+    """
     good: set[str] = set()
     for link in links:
         climbed: dict[str, None] = {}  # an ordered set

@@ -66,7 +66,7 @@ def parse_urdf(data: bytes | str, path: str = "<string>") -> Description:
 
 
 def describe(document: Document, raw: bytes) -> Description:
-    """Reads a document that is known to be a URDF, and the bytes that it was parsed from."""
+    """The description of a document that is known to be a URDF; `raw` has the bytes of the file."""
 
     name = document.attribute(document.root, "name")
     link_elements = document.children(document.root, "link")

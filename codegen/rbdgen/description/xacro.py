@@ -1,8 +1,8 @@
 """Expands xacro to URDF with the package `xacro`, but without running code of the file.
 
-The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to. This module evaluates both
-with `expressions.py` instead, within the bounds of `work.py`. ROS is not needed: `$(find PACKAGE)` searches
-folders (`packages.py`).
+The package's own `$(eval ...)` runs any Python, and its `${...}` can be made to do so. This module evaluates
+both with `expressions.py` instead, within the bounds of `work.py`. ROS is not needed: `$(find PACKAGE)`
+searches folders (`packages.py`).
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class _Reader:
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
-        """While this runs, xacro evaluates expressions and finds files and packages by this reader's methods.
+        """Lets xacro evaluate expressions and find files and packages by this reader's methods meanwhile.
 
         Global symbols are made anew, so that none of them remain from another file.
         """

@@ -36,7 +36,7 @@ class Limbs:
         return [instead.get(i, i) for i in range(model.nbodies) if i not in gone]
 
     def several(self, model: Model) -> frozenset[int]:
-        """The bodies of the smaller robot that stand for several, by their indices in it."""
+        """The bodies that stand for several bodies of the model, by their indices in the smaller robot."""
         first = {body for limbs in self.groups for body in limbs[0]}
         return frozenset(k for k, body in enumerate(self.bodies(model, 0)) if body in first)
 
@@ -63,7 +63,7 @@ def limbs_in_turn(model: Model) -> Iterator[Limbs]:
 def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
     """Groups of two or more limbs on one body, or on the world, with the same joints in the same tree.
 
-    Only the outermost limbs are taken: two arms, but not their fingers.
+    Limbs that are parts of these limbs are not listed: two arms are, but their fingers are not.
     """
     shapes, found = _shapes(model), []
     waiting: list[Sequence[int]] = [_children(model, WORLD)]

@@ -20,7 +20,10 @@ def constant_angle(radians: float) -> Angle:
 
 
 def exact(angle: Angle) -> Angle:
-    """A known angle, with right angles as the integers 0 and +-1."""
+    """The angle, with the integers 0 and +-1 as cosine and sine if it is a multiple of a right angle.
+
+    An angle with symbols is returned unchanged.
+    """
     if not (is_number(angle.cos) and is_number(angle.sin)):
         return angle
     if abs(angle.sin) <= ROUNDING:
@@ -36,8 +39,9 @@ def radians_of(angle: Angle) -> float:
 
 
 class TracedAngle(Angle):
-    """The angle of a symbol. Sums with known angles and with traced angles stay one angle.
+    """An angle in rad that is an expression of an engine's symbols, plus a known angle (`offset`).
 
+    A sum with a known angle or another traced angle is a traced angle again, with a single cosine and sine.
     cos(q1 + q2) then takes one addition and one cosine, whereas the addition theorem takes six operations.
     """
 

@@ -59,7 +59,7 @@ class ArticulatedInertia:
 
 @dataclass(frozen=True)
 class JointFactor:
-    """U = IA S, and the factors of S^T U + A = L^T D L at one joint.
+    """U = IA S, and the factors of S^T U + A = L^T D L at one joint. IA is the articulated-body inertia.
 
     `D` has both factors, and A is the diagonal matrix of `armature`. With V = U L^-1 the degrees of freedom
     are decoupled: U (S^T U + A)^-1 U^T is the sum of v_k v_k^T / D_k. For a joint with one degree of freedom
@@ -169,7 +169,7 @@ def _force(components: Sequence[Scalar]) -> Force:
 def factor_joint(
     inertia: ArticulatedInertia, S: tuple[Motion, ...], armature: tuple[Scalar, ...]
 ) -> JointFactor:
-    """U and D of a joint with any number of degrees of freedom, including a base with its 6 x 6 matrix."""
+    """U and D of a joint with any number of degrees of freedom, such as a floating base with six."""
     U = tuple(inertia.apply(column) for column in S)
     power = [[row.dot(column) for column in U] for row in S]
     for k, rotor in enumerate(armature):

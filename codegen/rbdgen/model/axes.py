@@ -1,8 +1,8 @@
 """Body frames for cheap equations: z on the joint's axis, and placements as planar rotations.
 
 Such a frame may be turned about its axis and slid along it without a change of the dynamics; a search finds
-which turn and slide cost least. The rotation of a placement is Rz(gamma) Rx(alpha) Rz(theta0), the form of
-Denavit and Hartenberg's parameters in Khalil and Dombre 2002.
+the turns and slides with the fewest operations. The rotation of a placement is Rz(gamma) Rx(alpha)
+Rz(theta0), the form of Denavit and Hartenberg's parameters in Khalil and Dombre 2002.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class AlignedFrame:
         )
 
     def beside(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> Self:
-        """The frame after it was turned by `turn` about z and slid by `slide`, and its parent in the same
-        way.
+        """The frame after it was turned by `turn` about z and slid by `slide` along z, and its parent's frame
+        by `parent_turn` and `parent_slide`.
         """
         gamma, theta0 = _merged(
             exact(parent_turn.opposite + self.gamma), self.alpha, exact(self.theta0 + turn)
@@ -86,16 +86,14 @@ class AlignedBody(AlignedFrame):
         return Transform(self.axes @ about_z, self.axes.apply(Vector(0, 0, self.slide)))
 
     def moved(self, turn: Angle, slide: Scalar, parent_turn: Angle, parent_slide: Scalar) -> AlignedBody:
-        """The body, which was not moved before, in a frame that is turned about z and slid, and its parent's
-        likewise.
-        """
+        """The body in a frame that is turned and slid, as `beside` does. The body was not moved before."""
         moments = _turned(_slid(self.moments, slide), turn)
         placed = self.beside(turn, slide, parent_turn, parent_slide)
         return replace(placed, moments=moments, turn=turn, slide=slide)
 
 
 def align(model: Model) -> tuple[AlignedBody, ...]:
-    """Every body in a frame with z on its joint's axis, and with the origin of the model.
+    """Every body in a frame with z on its joint's axis, and with the same origin as in the model.
 
     A body whose joint does not have a single axis keeps its frame.
     """

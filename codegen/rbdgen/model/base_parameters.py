@@ -1,13 +1,13 @@
 """Base parameters: inertia that a joint does not feel is moved to its parent, from the leaves to the root.
 
 Khalil and Dombre, Modeling, Identification and Control of Robots, 2002, ch. 9. For a revolute joint about z,
-the part (m, h_z, Sigma_zz) is a rod on the axis. For a prismatic joint, Sigma is felt only as if it were the
-parent's. Every joint type defines this part, see `JointType.split`.
+the part (m, h_z, Sigma_zz) is a rod on the axis. For a prismatic joint, whose body rotates with its parent,
+the part is all of Sigma. Every joint type defines this part, see `JointType.split`.
 
 For the moved part I S = 0 and S x* I = I S x, so torques, joint-space inertias and accelerations do not
-change, even with external forces. Neither does the potential energy, because the rod stays where it was. What
-a root hands on belongs to the world and is kept for the potential energy. Constraint forces between links
-change, and what remains of a body need not be the inertia of a physical body.
+change, even with external forces. Neither does the potential energy, because the rod stays where it was. The
+part that a root hands on belongs to the world and is kept for the potential energy. Constraint forces between
+links change, and the inertia that remains need not be that of a physical body.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def regrouped(bodies: Sequence[AlignedBody]) -> tuple[list[MassMoments], Vector]
 def drop_unfelt_moments(
     bodies: Sequence[AlignedBody], moments: Sequence[MassMoments], parallel: Collection[int] = ()
 ) -> list[MassMoments]:
-    """Drops the part of all bodies' moments that no joint feels, which only matters for angular momentum.
+    """Drops the part of every body's moments that no joint feels, and that only matters for angular momentum.
 
     `parallel` are bodies that rotate relative to the axes of their equations, see `ReducedModel`.
     """
@@ -76,8 +76,8 @@ def on_fixed_axis(bodies: Sequence[AlignedBody]) -> list[bool]:
 def _about_fixed_axis(own: MassMoments, even: bool) -> MassMoments:
     """The moments of a body that only rotates about z: of Sigma it feels only Sigma_xx + Sigma_yy.
 
-    One entry holds the sum; if the axes do not turn with the body, two entries hold half of it each, which no
-    rotation changes.
+    One entry holds the sum. If the axes do not turn with the body (`even`), two entries hold half of it each,
+    so that no rotation about z changes them.
     """
     polar = add(own.second[0].x, own.second[1].y)
     half = polar * Fraction(1, 2)

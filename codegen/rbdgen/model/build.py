@@ -71,10 +71,10 @@ def build_robot(
 
     `snap`: entries of fixed rotations with a magnitude up to this become 0 (0: none). `dissipation`: whether
     damping and friction of the joints enter the model. `mimic`: whether mimic joints follow others or are
-    "independent". `frames`: names or patterns of frames that functions of frames are for.
+    "independent". `frames`: names or patterns of the frames of functions `frame_...`.
 
-    Raises ModelError for impossible mechanics: no moving joint, a joint that nothing resists, or one that
-    follows a joint that cannot lead it; and for an unknown frame.
+    Raises ModelError for impossible mechanics: no moving joint, a joint that no inertia resists, a follower
+    of a joint that cannot be followed, or numbers that are too large or too small; and for an unknown frame.
     """
     followers = followers_of(description) if mimic == "eliminate" else {}
     builder = _Builder(description, snap, dissipation, followers)
@@ -130,8 +130,9 @@ def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inert
 
 
 def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:
-    """A link's mass, its centre of mass, and its inertia about that in the link's axes; 0 if the file has
-    none.
+    """A link's mass, its centre of mass, and its inertia about this centre, in the link's axes.
+
+    All are 0 if the link has no inertia in the file.
     """
     given = link.inertial
     if given is None:
@@ -150,10 +151,10 @@ def centroidal(link: Link, snap: float) -> tuple[float, Vector, Matrix]:
 
 
 class _Builder:
-    """The walk over the links. `bodies` grows depth first, and `inertias` collects what is merged into each
-    body.
+    """The walk over the links. `bodies` grows depth first, and `inertias` has the inertia of each body with
+    the links that were merged into it.
 
-    `given` has the ten parameters of links that replace those of the description.
+    `given` has the inertias of links that replace those of the description.
     """
 
     def __init__(
@@ -182,7 +183,7 @@ class _Builder:
         self.warnings: list[str] = []
 
     def walk(self, base: Base) -> None:
-        """Visit all links depth first, the children of a link in their order. A stack allows chains of any
+        """Visits all links depth first, the children of a link in their order. A stack allows chains of any
         depth.
         """
         root = self.links[self.description.root]
@@ -246,7 +247,9 @@ class _Builder:
         return Transform(snap_rotation(placement.rotation, self.snap)[0], placement.translation)
 
     def add_moving(self, link: Link, joint: DescribedJoint, parent: int, placement: Transform) -> int:
-        """Add the body of a moving joint's link. A universal joint becomes two revolute joints in series."""
+        """Adds the body of a moving joint's link, and returns its index. A universal joint becomes two
+        revolute joints in series.
+        """
         axis = self.axis(joint)
         if joint.type == "universal":
             first, second = (self.free(f"{joint.name}_{k}") for k in (1, 2))
@@ -289,7 +292,7 @@ class _Builder:
         return resistance_of(described, self.dissipation, self.description.path)
 
     def attach(self, link: Link, body: int, frame: Transform, *, merged: bool) -> None:
-        """Add a link's inertia to the body that carries it. Links on the world do not move."""
+        """Adds a link's inertia to the body that carries it. Links on the world do not move."""
         self.attachments.append(Attachment(link.name, body, frame, merged))
         if body != WORLD:
             self.inertias[body] = self.inertias[body] + self.inertia_of(link).transformed(frame)
@@ -316,7 +319,8 @@ class _Builder:
             else:
                 primary = independent[follower.primary]
                 follows = Follows(primary.idx_q, primary.idx_v, follower.multiplier)
-                # its q does not include the offset, which is part of the placement; a spring may be an input
+                # q of a follower does not include the offset, which is a part of the placement; the reference
+                # is shifted even if there is no spring, because the stiffness may become an input
                 own = joint.resistance
                 resistance = replace(own, reference=own.reference - follower.offset)
                 joint = replace(joint, follows=follows, resistance=resistance)
@@ -332,7 +336,7 @@ class _Builder:
 
 
 def _type_of(joint: DescribedJoint) -> JointType:
-    """The type of a moving joint that is a single joint here."""
+    """The type of a moving joint, except for a universal joint, which becomes two joints."""
     return Helical(joint.pitch) if joint.type == "helical" else JOINT_TYPES[joint.type]
 
 
@@ -345,7 +349,7 @@ def _check_moving(model: Model, description: Description) -> None:
 
 
 def _check_scales(model: Model, description: Description) -> None:
-    """Refuse a robot with numbers so large or so small that doubles lose their digits."""
+    """Refuses a robot with numbers so large or so small that doubles lose their digits."""
     found = out_of_scale(model)
     if found is not None:
         body = model.bodies[found[0]]
@@ -353,7 +357,7 @@ def _check_scales(model: Model, description: Description) -> None:
 
 
 def _check_resisted(model: Model, description: Description) -> None:
-    """Refuse a robot whose inertia matrix is singular in every position."""
+    """Refuses a robot whose inertia matrix is singular in every position."""
     unresisting = unresisted(model)
     if unresisting is None:
         return

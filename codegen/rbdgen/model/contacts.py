@@ -48,7 +48,7 @@ class Contact:
         return self.kind == "point" or self.second is None
 
     def renumbered(self, number: Mapping[int, int]) -> Contact:
-        """Give the bodies of the contact other indices."""
+        """The contact with new indices of its bodies: `number` maps each old index to the new one."""
         first, *others = (replace(end, body=number[end.body]) for end in self.ends)
         return replace(self, first=first, second=others[0] if others else None)
 

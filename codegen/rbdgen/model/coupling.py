@@ -1,11 +1,13 @@
 """Joints that follow others: how velocities spread to them, and how forces and matrices are folded back.
 
 On a robot with followers each body keeps its degrees of freedom. All of them move as x = G y with the
-independent ones y, where G is constant: a row is a unit vector, or k times one if q_m = k q_p. So
+independent ones y, where G is constant: a row is a unit vector, or k times one if q_m = k q_p. With the
+velocities w of the independent degrees of freedom, all velocities, accelerations, torques and the inertia
+matrix are
 
-    v = G w,  a = G wdot,  tau = G^T ID(q, G w, G wdot),  M = G^T M_x G
+    v = G w,  a = G wdot,  tau = G^T ID(q, G w, G wdot),  M = G^T M_x G,
 
-and an algorithm over bodies does not need to know about followers. Independent degrees of freedom come first,
+so an algorithm over bodies does not need to know about followers. Independent degrees of freedom come first,
 in the order of the bodies, and followers come after them. Constraint embedding: Jain, Robot and Multibody
 Dynamics, 2011.
 """
@@ -20,8 +22,8 @@ from rbdgen.spatial.scalar import Scalar, add, mul
 
 Matrix = Sequence[Sequence[Scalar]]
 Member = tuple[int, Scalar]
-"""A degree of freedom, and its multiplier of the independent one that it follows (1 for the independent
-one).
+"""A degree of freedom, and the factor by which it moves with the independent one that it follows (1 for the
+independent one itself).
 """
 
 
@@ -67,7 +69,7 @@ class Coupling:
         return [[self._entry(A, i, j) for j in n] for i in n]
 
     def _entry(self, A: Matrix, i: int, j: int) -> Scalar:
-        """The outer sum is over the group with the lower number, in both halves."""
+        """Entry (i, j) of G^T A G. In both halves, the outer sum is over the group with the lower number."""
         rows, columns = self.groups[i], self.groups[j]
         if i < j:
             return _sum([mul(k, _sum([mul(m, A[r][c]) for c, m in columns])) for r, k in rows])

@@ -37,9 +37,9 @@ def known_frames(
 ) -> dict[str, Frame]:
     """All frames of a robot by name: links and places on them in the description's order, then joints.
 
-    The frame of a joint moves with the joint's child, so it is the frame of that link. If two share a name,
-    the first one is meant; the name of the world comes before all but links. `snap` is as for placements of
-    joints.
+    The frame of a joint moves with the joint's child, so it is the frame of that link. If two frames share a
+    name, it stands for the first one; "world" stands for the world unless a link has this name. `snap` is as
+    for placements of joints.
     """
     known = {x.link: Frame(x.link, x.body, x.placement) for x in attachments}
     world = Frame(WORLD_FRAME, _WORLD, NO_TRANSFORM)

@@ -19,7 +19,7 @@ them joints like all others.
 """
 
 LARGEST_MULTIPLIER = 1e9
-"""This is far above any gear ratio, and its square is finite beside any inertia."""
+"""The largest multiplier. It is far above any gear ratio, and its square times any inertia is finite."""
 
 _OTHERWISE = f"or take mimic joints as independent: {option('mimic', 'independent')}"
 

@@ -110,7 +110,7 @@ class Model:
 
     @cached_property
     def coupling(self) -> Coupling:
-        """The joints that follow others."""
+        """The map from the independent degrees of freedom to all, as joints follow others."""
         return coupling_of(body.joint for body in self.bodies)
 
     @cached_property

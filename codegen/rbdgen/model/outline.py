@@ -1,5 +1,5 @@
-"""A robot as text for people: the tree of its bodies, then frames, contacts and closed loops, as nested
-lines.
+"""The outline of a robot as nested lines of text: the tree of its bodies, then frames, contacts and closed
+loops.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Line:
     below: list[Line] = field(default_factory=list)
 
     def add(self, text: str) -> Line:
-        """Add a line below this one, after those that it has."""
+        """Adds a line below this one, after those that it has, and returns the new line."""
         line = Line(text)
         self.below.append(line)
         return line

@@ -61,7 +61,7 @@ OF_JOINTS: Final = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number."""
+    """A parameter of a robot: one number that can be an input of its functions."""
 
     group: str
     """The name of the parameter without its component."""
@@ -72,7 +72,7 @@ class Parameter:
     linear: Parameter | None = None
     """The parameter of `ten:LINK` that functions have in place of a log-Cholesky parameter."""
     log_cholesky: bool = False
-    """Whether functions have this one in place of a log-Cholesky parameter."""
+    """Whether this parameter stands in functions for a log-Cholesky parameter that was asked for."""
 
     @property
     def name(self) -> str:
@@ -233,7 +233,7 @@ class ParametrisedLink:
 
 
 def parametrised_links(robot: Robot, chosen: Sequence[Parameter]) -> list[ParametrisedLink]:
-    """The links of the chosen parameters."""
+    """The links with a chosen inertial parameter, in the order of the description."""
     place: dict[str, int | None] = {parameter.name: k for k, parameter in enumerate(chosen)}
     groups = {parameter.group for parameter in chosen}
     found = []

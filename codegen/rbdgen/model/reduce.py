@@ -31,7 +31,7 @@ Turn = float | Angle
 
 @dataclass(frozen=True, slots=True)
 class ReducedBody:
-    """A body as the cheap algorithms see it, at a position of its joint.
+    """A body of a reduced model at a position of its joint.
 
     All quantities are in its axes, unless stated otherwise.
     """
@@ -49,7 +49,8 @@ class ReducedBody:
     """The motion subspace S."""
     moments: MassMoments
     lag: Angle | None
-    """The angle from its axes to the body itself if the equations are in the parent's axes, else None."""
+    """The angle by which the body is turned against these axes, if its equations are in the axes of its
+    parent; None otherwise."""
 
     @property
     def armature(self) -> tuple[Scalar, ...]:
@@ -80,7 +81,7 @@ class ReducedBody:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFrame:
-    """A frame on a body, as the cheap algorithms see that body. `parent` is its index, or WORLD."""
+    """A frame on a body of a reduced model. `parent` is the index of the body, or WORLD."""
 
     parent: int
     rotation: FactoredRotation
@@ -89,7 +90,7 @@ class PlacedFrame:
 
 @dataclass(frozen=True, slots=True)
 class PlacedContact:
-    """A contact, as the cheap algorithms see its bodies."""
+    """A contact on the bodies of a reduced model."""
 
     contact: Contact
     axes: PlacedFrame
@@ -169,7 +170,7 @@ class ReducedModel:
         return found
 
     def with_contacts(self, names: Sequence[str]) -> ReducedModel:
-        """Keep only these contacts, in this order."""
+        """The model with only these contacts, in this order."""
         model = self.model.with_contacts(names)
         own = dict(zip(self.model.contacts, self.contacts, strict=True))
         return replace(self, model=model, contacts=tuple(own[contact] for contact in model.contacts))
@@ -181,7 +182,7 @@ class ReducedModel:
         parallel: Collection[int] = (),
         unit_length: Scalar = 1,
     ) -> ReducedModel:
-        """Reduce the model in other frames; for the arguments see `reduce`."""
+        """The reduced model in other frames; for the arguments see `reduce`."""
         return _framed(self.model, self.aligned, turns, slides, self.base_parameters, parallel, unit_length)
 
     def at(self, q: Sequence[Coordinate]) -> list[ReducedBody]:
@@ -216,9 +217,9 @@ def reduce(
     """The reduced form of a numeric model.
 
     `turns` and `slides` say how far every body's frame is turned about its joint's axis and slid along it, in
-    rad and m; None for not at all. `base_parameters` says whether to move inertia to parents. `parallel` are
-    revolute bodies with an axis parallel to their parent's whose equations are written in their parent's
-    axes. `unit_length` is the length, in m, that becomes 1.
+    rad and m; with None, no frame is turned or slid. `base_parameters` says whether to move inertia to
+    parents. `parallel` are bodies of revolute joints whose equations are written in their parent's axes; the
+    axis of each is parallel to its parent's. `unit_length` is the length, in m, that becomes 1.
 
     Raises ModelError for a choice that does not fit: a turn for a joint without a single axis, a parallel
     body whose axis is not parallel, or a unit of length on a robot that is not fixed with only revolute
@@ -303,7 +304,7 @@ def _scaled(model: Model, bodies: list[AlignedBody], unit: Scalar) -> list[Align
 
 
 def _in_units(own: MassMoments, unit: Scalar) -> MassMoments:
-    """The moments in these units. m l^2 and h l keep torques in N m; Sigma does not change."""
+    """The moments for a unit of length of l m: m l^2, h l and Sigma, so that torques stay in N m."""
     return MassMoments(mul(own.mass, unit * unit), own.first * unit, own.second)
 
 

@@ -1,5 +1,5 @@
-"""Whether every joint is resisted, that is whether the joint-space inertia matrix M can be inverted at
-all.
+"""Finds joints whose motion no inertia resists, for which the joint-space inertia matrix M is singular in
+every position.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from rbdgen.spatial.ops import Matrix, Transform
 Numbers = npt.NDArray[np.float64]
 
 SINGULAR = 1e-7
-"""Relative resistance below this counts as zero. Its square, which appears in M, is some ulps of a double."""
+"""A pivot below this fraction of the square root of the composite inertia counts as zero. The square of the
+fraction, which appears in M, is some tens of ulps of a double."""
 
 GOLDEN = (sqrt(5) - 1) / 2
-"""The fractional parts of its multiples are spread evenly between 0 and 1 without repetition."""
+"""The inverse of the golden ratio, whose multiples have fractional parts that are spread evenly between 0 and
+1 without repetition."""
 
 
 @np.errstate(all="ignore")  # other checks refuse numbers near the ends of their range
 def unresisted(model: Model) -> int | None:
-    """The outermost body whose joint nothing resists in any position; None if M can be inverted.
+    """A body whose joint nothing resists in any position; None if M can be inverted.
+
+    If there are several such bodies, it is one near the leaves.
 
     M is singular if a motion of the joints gives no momentum of bodies or rotors: all that a joint moves is
     massless, or the joints below it cancel its motion, as the only limb of a massless base can. The
@@ -64,7 +68,7 @@ def unresisted(model: Model) -> int | None:
 
 @np.errstate(all="ignore")
 def _unresisted_group(model: Model) -> int | None:
-    """Like `unresisted`, for robots with followers.
+    """Computes `unresisted` for a robot with followers.
 
     A column of the matrix belongs to a group: an independent degree of freedom and those that follow it. A
     group may span several limbs, so the whole matrix is factored at once.
@@ -128,7 +132,10 @@ def _led(joint: Joint, q: list[float]) -> float:
 
 
 def typical_length(model: Model) -> float:
-    """A radius of gyration in m, the unit in which masses and moments are comparable."""
+    """The bodies' radius of gyration in m, the unit of length in which masses and moments are comparable.
+
+    It is 1 m if the robot has no mass or no rotational inertia.
+    """
     mass = sum(float(body.inertia.mass) for body in model.bodies)
     moment = sum(float(body.inertia.rotational.trace()) for body in model.bodies)
     return sqrt(moment) / sqrt(mass) if mass > 0 and moment > 0 else 1.0

@@ -115,16 +115,16 @@ class Robot:
 
     @property
     def merged(self) -> tuple[Attachment, ...]:
-        """Fixed links, whose inertia was added to that of a body, or which the world carries."""
+        """The fixed links, whose inertia was added to that of a body, or which the world carries."""
         return tuple(attachment for attachment in self.attachments if attachment.merged)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Moving joints in order, without the base and without those that follow others."""
+        """The names of the moving joints in order, without the base and without those that follow others."""
         return tuple(joint.name for joint in self.joints)
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """Moving joints in order, without the base and without those that follow others."""
+        """The moving joints in order, without the base and without those that follow others."""
         moving = (body.joint for body in self.model.bodies[self.base == "floating" :])
         return tuple(joint for joint in moving if joint.follows is None)

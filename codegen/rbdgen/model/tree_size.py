@@ -14,31 +14,31 @@ class TreeSize:
     """Sums over a robot's tree on which operation counts depend."""
 
     bodies: int
-    """Moving bodies."""
+    """The number of moving bodies."""
     ancestors: int
-    """Pairs of a body and one that moves it, itself included."""
+    """The number of pairs of a body and a body that moves it, which may be the body itself."""
     connected: int
-    """Pairs of bodies on the same branch from the world."""
+    """The number of ordered pairs of bodies on the same branch from the world."""
     factor: int
     """The sum of the squared depths of degrees of freedom, for the sparse factorisation."""
     inverse: int
     """The sum of the squared subtree sizes of degrees of freedom, for the product of the factor's inverse."""
     products: int
-    """The terms of M^-1 times a matrix that is as sparse as M."""
+    """The number of terms of M^-1 times a matrix that is as sparse as M."""
     loops: int
-    """Bodies that move only one of the two frames of a closed loop, over all closed loops."""
+    """The number of bodies that move only one of the two frames of a closed loop, summed over all loops."""
     carriers: int
-    """Bodies that move any of the chosen frames."""
+    """The number of bodies that move any of the chosen frames."""
     frames: int
-    """Bodies that move a frame, over all frames."""
+    """The number of bodies that move a frame, summed over all frames."""
     holders: int
-    """Bodies that move any contact."""
+    """The number of bodies that move any contact."""
     contacts: int
-    """Bodies that move a contact, over all contacts."""
+    """The number of bodies that move an end of a contact, summed over all ends of contacts."""
     rows: int
-    """Bodies that move a contact, times the rows of the contact, over all contacts."""
+    """The number of bodies that move an end of a contact, times the contact's rows, summed likewise."""
     forces: int
-    """The rows of all contacts."""
+    """The number of rows of all contacts."""
     carried: int
     """The sum over these rows of the squared number of degrees of freedom that move them."""
     shared: int
@@ -46,7 +46,7 @@ class TreeSize:
     triples: int
     """The sum of the bodies' squared depths, for second derivatives."""
     solves: int
-    """The terms of M^-1 times dM/dq times a matrix, for second derivatives."""
+    """The number of terms of M^-1 times dM/dq times a matrix, for second derivatives."""
 
 
 @dataclass(frozen=True)

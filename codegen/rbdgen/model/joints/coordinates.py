@@ -83,7 +83,7 @@ def angle_of(q: Coordinate) -> Angle | None:
 
 
 def with_angle(q: Coordinate, angle: Angle) -> Coordinate:
-    """Replace the angle of the coordinate. A coordinate without an angle is returned as it is."""
+    """The coordinate with another angle. A coordinate without an angle is returned unchanged."""
     if isinstance(q, Angle):
         return angle
     return q._replace(angle=angle) if isinstance(q, (ScrewPosition, PlanarPose)) else q

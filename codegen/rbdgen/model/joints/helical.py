@@ -17,8 +17,8 @@ from rbdgen.spatial.scalar import Scalar, mul
 
 @dataclass(frozen=True)
 class Helical(JointType):
-    """q: the angle in rad. `pitch` is the displacement per radian, in m/rad; a thread's lead is 2 pi times
-    that.
+    """q: the angle in rad. `pitch` is the displacement per radian, in m/rad; a full turn moves the body by
+    2 pi times this number.
     """
 
     pitch: Scalar
@@ -43,6 +43,6 @@ class Helical(JointType):
         return ScrewPosition(value, Angle(cos(value), sin(value)))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """Sigma_zz does not depend on how far the body has turned or slid."""
+        """The joint does not feel Sigma_zz, which is the same however far the body has turned or slid."""
         felt = MassMoments(own.mass, own.first, without_zz(own.second))
         return felt, MassMoments(0, ZERO, only_zz(own.second))

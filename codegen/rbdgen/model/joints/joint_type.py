@@ -54,7 +54,7 @@ class JointType(ABC):
     """Whether v is the rate of q."""
     one_axis: ClassVar[bool] = True
     """Whether it only turns about one axis or slides along it, so that its body's axes may be chosen with z
-    on it.
+    on this axis.
     """
     turns: ClassVar[bool] = False
     """Whether it only turns about one axis."""
@@ -108,13 +108,13 @@ class JointType(ABC):
     def velocities(
         self, q: Sequence[Scalar], rates: Sequence[Scalar], angle: Callable[[Scalar], Angle]
     ) -> Sequence[Scalar]:
-        """Its nv elements of v at these rates of its nq elements of q; the inverse of `rates`."""
+        """The joint's nv elements of v at these rates of its nq elements of q; the inverse of `rates`."""
         del q, angle
         return rates
 
     def within(self, q: Sequence[Scalar], rates: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The rates of its nq elements of q, projected such that they keep their constraints, such as a
-        quaternion's unit length.
+        """The rates of the joint's nq elements of q, projected so that q keeps its constraints, such as the
+        unit length of a quaternion.
         """
         del q
         return rates
@@ -125,10 +125,10 @@ class JointType(ABC):
 
     @abstractmethod
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """The moments of its body that the joint feels, and those that only the parent feels; z is on the
-        axis.
+        """The moments of the joint's body that the joint feels, and those that only the parent feels; z is on
+        the axis.
 
-        For the latter I S = 0 and S x* I = I S x: they are the same in every position.
+        For the latter I S = 0 and S x* I = I S x, so the parent feels the same moments in every position.
         """
 
     def integrate(self, q: Sequence[Scalar], v: Sequence[Scalar], functions: Elementary) -> Sequence[Scalar]:

@@ -73,7 +73,7 @@ class Planar(Turning):
         return PlanarPose(value * length, (3 - value) * length, Angle(cos(value), sin(value)))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """Sigma_zz is the same wherever the body is in the plane."""
+        """The joint does not feel Sigma_zz, which is the same wherever the body is in the plane."""
         felt = MassMoments(own.mass, own.first, without_zz(own.second))
         return felt, MassMoments(0, ZERO, only_zz(own.second))
 

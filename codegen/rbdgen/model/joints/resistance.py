@@ -20,17 +20,17 @@ class Resistance:
     """The resistance of every degree of freedom of a joint; 0 for terms that are absent."""
 
     damping: Scalar = 0
-    """In N m s/rad or N s/m."""
+    """d, in N m s/rad or N s/m."""
     friction: Scalar = 0
-    """In N m or N."""
+    """f, in N m or N."""
     smoothing: Scalar = 0
     """The velocity e of s(v) = v / sqrt(v^2 + e^2), in rad/s or m/s; 0 for the sign, which is 0 at rest."""
     stiffness: Scalar = 0
-    """In N m/rad or N/m."""
+    """k, in N m/rad or N/m."""
     reference: Scalar = 0
     """q0, in rad or m."""
     armature: Scalar = 0
-    """In kg m^2 or kg."""
+    """A, in kg m^2 or kg."""
 
     @property
     def dissipates(self) -> bool:

@@ -75,7 +75,7 @@ class Spherical(Turning):
         return Attitude(some_quaternion(value))
 
     def split(self, own: MassMoments) -> tuple[MassMoments, MassMoments | None]:
-        """A mass at the centre of the joint does not move with it."""
+        """A mass at the centre of the joint does not move with the body, so only the parent feels it."""
         return MassMoments(0, own.first, own.second), MassMoments(own.mass, ZERO, ZERO_MATRIX)
 
 

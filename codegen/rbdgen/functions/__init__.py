@@ -1,1 +1,1 @@
-
+"""The functions for which code is generated: their algorithms, and the table that lists them."""

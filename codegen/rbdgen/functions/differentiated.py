@@ -5,7 +5,7 @@
                         d(x_bar)/dx x_dot           NAME_hvp(x, y_bar, x_dot) -> x_bar_dot
 
 An example is `rnea_vjp(q, v, a, tau_bar) -> (q_bar, v_bar, a_bar)`. The rows of these derivatives are derived
-from the row of the function. Only a form of NAME_jvp that a row may give as `along` is written by hand. No
+from the row of the function. Only the form of NAME_jvp that a row may give as `along` is written by hand. No
 derivatives are taken with respect to inputs of kind "nonnegative", such as gains and the flags of closed
 contacts. By default none are taken with respect to parameters of the robot either.
 """
@@ -123,7 +123,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
 
 
 def _check_depth(name: str, function: Function, mode: Mode) -> None:
-    """Raises OptionError for a third derivative, and if two of the inputs would have the same name."""
+    """Raises OptionError for a third derivative, or if two of the inputs would have the same name."""
     inner = function.differentiated
     if inner is None:
         return

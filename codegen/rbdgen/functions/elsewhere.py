@@ -1,6 +1,7 @@
 """The names of functions in other libraries. Errors about unknown names and docs/names.md read them.
 
-This is a dictionary by their names: a name may stand for several functions, and a function for several names.
+The entries are looked up by the other library's names. A name may stand for several functions of rbdgen, and
+a function for several names.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from typing import Final, NamedTuple
 
 
 class Names(NamedTuple):
-    """Functions of another library that do the same.
+    """Names of another library, and the functions of rbdgen that do the same.
 
-    `theirs` are their names there. `ours` are functions of rbdgen, where `frame_jacobian_x` stands for its
-    three conventions, or names with a dot of other calls, such as `lib.random`. `remark` states differences.
+    `theirs` are names in the other library. `ours` are names of functions of rbdgen, where `frame_jacobian_x`
+    stands for the three conventions, or of other calls, which have a dot, such as `lib.random`. `remark`
+    states differences.
     """
 
     theirs: tuple[str, ...]
@@ -120,13 +122,15 @@ WORDS: Final = (
     Names(("rollout",), ("step",), "then `lib.rollout`"),
     Names(("energy",), ("kinetic_energy", "potential_energy")),
 )
-"""Common words for functions, in books and in conversation."""
+"""Common names of functions in books and in conversation."""
 
 _LIBRARIES: Final = (("Pinocchio", PINOCCHIO), ("MuJoCo", MUJOCO), ("", WORDS))
 
 
 def elsewhere(name: str) -> str | None:
-    """A hint with the functions that do the same as one of another library; None for an unknown name."""
+    """A hint that names the functions of rbdgen that do the same as this function of another library, or None
+    for an unknown name.
+    """
     for library, rows in _LIBRARIES:
         for row in rows:
             if name in row.theirs:
@@ -156,7 +160,7 @@ def _line(row: Names) -> str:
 
 
 def meant(row: Names) -> Iterator[str]:
-    """The functions of a row, by their whole names."""
+    """The complete names of a row's functions of rbdgen."""
     for name in row.ours:
         if name.endswith("_x"):
             yield from (name[:-1] + x for x in ("local", "aligned", "world"))

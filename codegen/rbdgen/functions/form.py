@@ -23,12 +23,14 @@ Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
 
 LIMBS: Final = "limbs"
-"""The name of a form that no row lists. It is the form of the row that can use limbs, run with alike limbs as
-SIMD lanes.
+"""The name of a form that no row lists: the row's first form that can use limbs, with alike limbs as SIMD
+lanes.
 """
 
 LIMB_LOOPS: Final = "limb-loops"
-"""The name of the same form with a loop over the limbs, for small memories."""
+"""The name of a form that no row lists: the form of `LIMBS` with a loop over the limbs, for small
+memories.
+"""
 
 Degrees: TypeAlias = Literal["all", "independent", "tree"]
 

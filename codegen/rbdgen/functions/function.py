@@ -69,23 +69,23 @@ class Function:
     """
     projected: Callable[[Call, Mapping[str, Any]], Any] | None = None
     """Computes the outputs from those of other functions, for robots on which joints follow others. It is
-    None if G^T f G gives the outputs.
+    None if the outputs are those of the robot with all joints independent, folded as in `model/coupling.py`.
     """
     basis: Callable[[Model], BaseParameters] | None = None
-    """Gives the parameters of a robot to which the columns of the output belong."""
+    """Gives the base parameters of a robot, to which the columns of the output belong."""
     contacts: tuple[str, ...] | None = None
     """The names of the contacts to which the function is restricted. None stands for all contacts of the
     robot.
     """
     measure: tuple[Function, str | None] | None = None
-    """A much smaller function, and the name of its form, whose operations rank the choices of axes equally
-    well. If the name is None, it is that of the form to be measured.
+    """A much smaller function and the name of one of its forms, whose number of operations ranks choices of
+    body axes equally well. If the name is None, the form has the name of the form to be measured.
     """
     of_joint_frames: bool = False
-    """Whether its outputs refer to quantities that are given in the joints' own frames."""
+    """Whether the outputs refer to quantities that are given in the joints' own frames."""
     inverse: str | None = None
-    """The name of the function that takes the only output of this one and returns one of its inputs. For rnea
-    it is aba.
+    """The name of the function that takes this function's only output in place of one of its inputs, and
+    returns this input. For rnea it is aba.
     """
     along: Form | None = None
     """A form of NAME_jvp, which computes the rates of the outputs along a direction in the tangent space."""
@@ -124,7 +124,9 @@ class Function:
         return [need for need in self.needs if not need.has(model)]
 
     def carriers(self, model: Model) -> list[tuple[int, ...]]:
-        """The bodies that carry each frame or each contact on which it depends."""
+        """The bodies that carry each frame or each contact on which the function depends, one tuple for
+        each.
+        """
         frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
         contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
@@ -153,8 +155,8 @@ class Function:
         return self.operations(tree_size(self.held_by(model)))
 
     def packed(self, asked: bool) -> list[str]:
-        """The names of the outputs of which only entries that may be nonzero are stored. With `asked`, these
-        are all matrices.
+        """The names of the outputs of which only entries that may be nonzero are stored. With `asked`, all
+        matrices are among them.
         """
         return [x.name for x in self.signature.outputs if x.packed or (asked and len(x.shape) > 1)]
 

@@ -1,9 +1,10 @@
-"""Damping, friction, springs and rotors, which are added to the outputs of functions.
+"""Damping, friction, springs and rotors, which are added to the outputs of functions. The terms and their
+letters are those of `model/joints/resistance.py`.
 
 Every term acts on one degree of freedom and reads only the q, v and a of this degree of freedom. It can
 therefore be added to the outputs of a form, or subtracted from the input torques, for any algorithm. Rotors
-also enter the factors of M, through `body.armature`. The terms are those of `model/joints/resistance.py`. The
-row of a function lists the terms that the function needs.
+also enter the factors of M, through `body.armature`. The row of a function lists the terms that the function
+needs.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Term:
     `SHAPES` are 0.
     """
     reads: str = ""
-    """The letters of those of q, v and a that the term may need."""
+    """The inputs that the term may need, as a text of the letters q, v and a."""
 
     def __call__(self, joint: Resistance, x: Motion) -> Scalar:
         return self.value(joint, x)
@@ -57,7 +58,7 @@ class Term:
 
 
 SHAPES = ("smoothing", "reference")
-"""Fields that only change the effect of other fields and have no effect of their own."""
+"""The fields of `Resistance` that only change the effect of other fields and have no effect of their own."""
 
 
 def _torque(joint: Resistance, x: Motion) -> Scalar:
@@ -170,7 +171,7 @@ def freedoms(model: Model) -> Iterator[Freedom]:
 
 
 def terms_of(model: Model, term: Term, x: State) -> list[Scalar]:
-    """The term for every degree of freedom. It is 0 without resistance."""
+    """The value of the term for every degree of freedom; 0 for those without resistance."""
     found: list[Scalar] = [0] * model.nv
     for at, k, joint in freedoms(model):
         v, a = (values[k] if values else 0 for values in (x.v, x.a))

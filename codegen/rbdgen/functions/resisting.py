@@ -23,7 +23,9 @@ from rbdgen.sweeps.loops import LoopedForm
 
 @cache
 def resisting(function: Function) -> Function:
-    """The function, with forms that include joint resistance; every call returns the same object."""
+    """The function with forms that include joint resistance. Every call for a function returns the same
+    object.
+    """
     inputs = {x.name for x in function.signature.inputs}
     taken = any(part.array in inputs for part in function.resistance)
     added = [part for part in function.resistance if part.array not in inputs]

@@ -74,7 +74,9 @@ def _of_every_robot(row: Function) -> bool:
 
 
 TABLE: Final = MappingProxyType({name: row for name, row in ALL.items() if _of_every_robot(row)})
-"""The functions that every robot has and whose outputs have sizes that depend on the tree alone."""
+"""The functions that every robot has, and whose outputs have sizes that depend on the tree alone. Functions
+on request are left out.
+"""
 
 _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
 """All functions that depend on contacts, and therefore exist for every set of them."""
@@ -196,7 +198,7 @@ def _instead(name: str) -> str:
 
 
 def _differentiated(base: str, mode: str, model: Model | None, sets: Sequence[ContactSet]) -> Function:
-    """The row of a derivative."""
+    """The row of a derivative along directions; `mode` is a key of `MODES`."""
     function = lookup(base, model, sets)
     inverse = None if function.inverse is None else lookup(function.inverse, model, sets)
     return differentiated(function, mode, inverse)

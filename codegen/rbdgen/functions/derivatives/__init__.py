@@ -1,1 +1,1 @@
-
+"""First derivatives of inverse and forward dynamics."""

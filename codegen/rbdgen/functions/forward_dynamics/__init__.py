@@ -1,1 +1,1 @@
-
+"""Forward dynamics: joint accelerations from torques."""

@@ -4,8 +4,8 @@
 
 where dID is the rate of change of the torques of inverse dynamics at constant a. The motion at a is the
 motion for which the bias forces are computed, plus the change of acceleration from the last sweep of forward
-dynamics. The sweeps of forward dynamics, without bias forces, also compute the product of M^-1 and these
-torques. The articulated-body inertias are known already.
+dynamics. The sweeps of forward dynamics, without bias forces, also compute the product of M^-1 and tau_dot -
+dID. The articulated-body inertias are known already.
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def composite_moments(
     fext: Sequence[Force] | None = None,
     naming: Naming = unnamed,
 ) -> list[Scalar]:
-    """qdd, computed with the algorithms on mass moments."""
+    """qdd of the independent degrees of freedom, computed with the algorithms on mass moments. The arguments
+    are those of `forward_dynamics_composite`.
+    """
     factor = factored(reduced.model, crba_composite(reduced, q, naming), naming)
     bias = reduced.model.coupling.folded(rnea_classical(reduced, q, v, [0] * reduced.nv, fext, naming))
     return factor.solve([sub(t, b) for t, b in zip(tau, bias, strict=True)])

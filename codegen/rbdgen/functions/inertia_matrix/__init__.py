@@ -1,1 +1,1 @@
-
+"""The joint-space inertia matrix M and its inverse."""

@@ -57,8 +57,8 @@ class JointMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class MotionRate:
-    """The rate of change of a body's motion, in its axes: da, 2 dw and g = dwdot - w x dw. `w` is the body's
-    own.
+    """The rate of change of a body's motion, in its axes: da, 2 dw and g = dwdot - w x dw. `w` is the angular
+    velocity of the body.
     """
 
     a: Vector
@@ -86,8 +86,8 @@ def torque_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
 
 
 def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
-    """The torque rates over all degrees of freedom. The sweeps have computed the `motion` of every body, and
-    the `force` on its subtree.
+    """The rates of the torques over all degrees of freedom. `sweeps` must have computed the `motion` of every
+    body, and the `force` on its subtree.
     """
     bodies, values, still = sweeps.bodies, sweeps.values, [0] * reduced.nv
     along = {of: reduced.model.coupling.extended(x.arrays[of + DOT]) for of in SLOPES if of + DOT in x.arrays}
@@ -153,8 +153,8 @@ def motion_rate(
 def handed_on(
     bodies: Sequence[ReducedBody], force: Sequence[Force], rates: list[Force], steps: Sequence[Motion]
 ) -> list[Scalar]:
-    """The rate of S^T f. `force` is the force on a body's subtree, `rates` the rates of the forces on each
-    body alone.
+    """The rates of all torques S^T f. `force` has the force on the subtree of each body, and `rates` the rate
+    of the force on each body alone.
     """
     tau_dot: list[Scalar] = [0] * sum(body.joint.nv for body in bodies)
     for i in reversed(range(len(bodies))):

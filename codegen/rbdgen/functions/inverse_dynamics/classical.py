@@ -2,7 +2,7 @@
 
 These are the Newton-Euler equations with mass moments (m, h, Sigma) about the origin of each frame of a
 `ReducedModel`. With U = [wdot x] + w w^T - |w|^2 1, a point r of a body has the acceleration a + U r, so that
-F = m a + U h and N = h x a + 2 vee(U Sigma). Only the acceleration of the origin is needed, never its
+F = m a + U h and N = h x a + int r x U r dm. Only the acceleration of the origin is needed, never its
 velocity. (Luh, Walker and Paul 1980; the matrix U as in Khalil and Dombre 2002, ch. 9.)
 """
 
@@ -94,7 +94,7 @@ def body_forces(moving: bool = True, accelerated: bool = True, external: bool = 
 
 
 def step(body: Body, x: Given) -> Gives:
-    """The motion of a body from that of its parent, and the force on it."""
+    """Compute the motion of a body from that of its parent, and the force on the body."""
     motion = moved(body, x)
     force = inertial_force(body.moments, motion)
     return {"motion": motion, "force": force if x.fext is None else force - x.fext}
@@ -123,7 +123,9 @@ def carried(body: Placed, above: BodyMotion) -> tuple[Vector, Vector, Vector]:
 
 
 def hand_on(body: Body, x: Given) -> Gives:
-    """The torque of a joint; its force goes on to the parent."""
+    """Compute the torque of a joint, and the force on its subtree in the parent's axes, about the parent's
+    origin.
+    """
     return {"tau": along_joint(body, x.force), "force": force_to_parent(body, x.force)}
 
 
@@ -150,7 +152,7 @@ def acceleration_matrix(x: Vector, b: Vector, c: Vector) -> Matrix:
 
 
 def entry_by_entry(b: Vector, c: Vector) -> Vector:
-    """The element-wise product."""
+    """The element-wise product of two vectors."""
     return Vector(mul(b.x, c.x), mul(b.y, c.y), mul(b.z, c.z))
 
 
@@ -189,8 +191,8 @@ def rnea_classical(
     """tau = ID(q, v, a), in N m or N.
 
     q has one coordinate per body, v and a have nv elements, and fext is the external force on every body, in
-    its joint's own frame. Terms with elements of v or a that are the number 0 vanish: this function gives
-    nonlinear effects at a = 0 and gravity torques at v = a = 0.
+    its joint's own frame. Terms with elements of v or a that are the number 0 vanish: the result is the
+    nonlinear effects at a = 0, and the gravity torques at v = a = 0.
     """
     x = State(q, v, a, fext=fext, naming=naming)
     return straight(reduced, x).run(*inverse_dynamics(external=fext is not None))["tau"]

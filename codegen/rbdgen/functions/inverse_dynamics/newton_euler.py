@@ -24,7 +24,7 @@ def rnea(
     """tau = ID(q, v, a), in N m or N.
 
     q has one coordinate per body, v and a have nv elements, and fext is the external force on every body, in
-    its own frame.
+    the body's own frame.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     velocity: list[Motion] = []
@@ -61,7 +61,7 @@ def step_outward(
 def collect_inward(
     model: Model, transforms: Sequence[Transform], force: list[Force], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """tau_i = S_i^T f_i, where f_i includes the forces on all descendants."""
+    """The torques tau_i = S_i^T f_i, where f_i is the sum of the forces on body i and all its descendants."""
     tau: list[Scalar] = [0] * model.nv
     for i in reversed(range(model.nbodies)):
         body = model.bodies[i]

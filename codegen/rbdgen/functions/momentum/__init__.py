@@ -1,1 +1,1 @@
-
+"""Energy, the centre of mass, and centroidal momentum."""

@@ -1,3 +1,3 @@
-"""Closed loops: their constraint residual, its Jacobian and its drift, and dynamics by independent
-velocities.
+"""Closed loops: the residual of the constraints, its Jacobian and its drift, and dynamics in terms of
+independent velocities.
 """

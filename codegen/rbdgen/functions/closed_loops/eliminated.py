@@ -4,8 +4,8 @@ When loops are closed, Jc v = 0 determines the dependent velocities v_d from the
 
     v = G v_i,  a = G a_i + g,  G_d = -Jd^+ Ji,  g_d = -Jd^+ gamma,
 
-where Jd and Ji are columns of Jc, and gamma is its drift. The constraint forces do no work on such motions,
-so
+where Jd and Ji are the columns of Jc that belong to v_d and v_i, and gamma is the drift of Jc. The constraint
+forces do no work on such motions, so
 
     M_i = G^T M G,  tau_i = G^T ID(q, G v_i, G a_i + g),
 
@@ -16,8 +16,8 @@ Algorithms, 2008, chapters 3 and 8, and Jain, Robot and Multibody Dynamics, 2011
 `loop_aba_embedded` is the articulated-body algorithm with such joints. Every independent velocity is
 eliminated at the body that carries its closed loop.
 
-Jd^+ is the least-squares inverse over all rows of Jc, whichever of them are redundant. It fails to exist only
-if the independent velocities do not determine the others.
+Jd^+ is the least-squares inverse over all rows of Jc, some of which may be redundant. It exists whenever the
+independent velocities determine the others.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Rows = list[list[Scalar]]
 
 @dataclass(frozen=True)
 class Eliminated:
-    """The closed loops of a robot at a state. Vectors have an element for each element of v, or, if their
-    names end in `_i`, for each independent velocity.
+    """The closed loops of a robot at a state. Vectors whose names end in `_i` have an element for each
+    independent velocity. All others have an element for each element of v.
     """
 
     model: Model
@@ -66,7 +66,7 @@ class Eliminated:
 
     @cached_property
     def _factor(self) -> Orthogonal:
-        """The factor of Jd."""
+        """The orthogonal factorisation of Jd."""
         return orthogonal([self._jacobian[k] for k in self.dependent])
 
     @cached_property

@@ -21,19 +21,21 @@ from rbdgen.sweeps.inputs import coordinates
 _Array = npt.NDArray[np.float64]
 
 STARTS = 64
-"""The number of random positions from which Newton's method starts."""
+"""The number of random configurations from which Newton's method starts."""
 
 STEPS = 60
 
 LONGEST_STEP = 0.5
-"""The norm of a step over all velocities, in rad or m: far from a solution, full steps may lead astray."""
+"""The largest norm of a step over all velocities, in rad or m. Far from a solution, full steps may lead
+astray.
+"""
 
 ENOUGH = 8
 """The number of closed positions after which the search ends."""
 
 CLOSED = 1e-10
-"""A loop with a smaller gap is closed. The gap is in rad or m, or in lengths of the robot if that is longer
-than 1 m.
+"""A loop with a smaller gap is closed. The gap is in rad or m, or in lengths of the robot if this length
+exceeds 1 m.
 """
 
 DEPENDENT = 1e-7
@@ -85,7 +87,7 @@ def closed_positions(model: Model) -> _Array:
         step = -(np.linalg.pinv(_jacobians(model, q), rcond=DEPENDENT) @ _open(model, q)[..., None])[..., 0]
         longest = np.maximum(np.linalg.norm(step, axis=1, keepdims=True) / LONGEST_STEP, 1)
         q = model.manifold.integrate(q, step / longest)
-        if enough:  # this last step has also squared their errors
+        if enough:  # after one more step, which squared the errors of the closed positions
             break
     return q[_is_closed(model, q)]
 
@@ -107,8 +109,8 @@ def _length(model: Model) -> float:
 
 
 def _pivots(jacobian: _Array, rank: int) -> tuple[int, ...]:
-    """The rows that a QR factorisation of the transpose picks. Each time it takes the row with the longest
-    remainder.
+    """The rows that a QR factorisation of the transpose with pivoting picks. In each step it takes the row
+    with the longest remainder.
     """
     left, rows = jacobian.copy(), []
     for _ in range(rank):

@@ -39,7 +39,7 @@ def walk(model: Model, loop: Loop, q: Sequence[Coordinate]) -> tuple[Path, Trans
 
 
 def columns_at(joint: Joint, at: Transform, sign: int) -> Passed:
-    """The columns of a joint in frame 1, where its body is placed."""
+    """The columns of a joint in frame 1. `at` is the placement of its body in frame 1."""
     return Passed(joint, tuple(at.motion_to_parent(S) * sign for S in joint.motion_subspace))
 
 
@@ -78,7 +78,7 @@ def loop_drift(
 ) -> list[Scalar]:
     """dJc/dt v in m/s^2 and rad/s^2: Jc a + drift = 0 holds closed loops at the level of accelerations.
 
-    A column of Jc is fixed to its body, which moves with the joints before it on the walk.
+    A column of Jc is fixed to the body of its joint, which moves with the joints before it on the walk.
     """
     found: list[Scalar] = []
     for loop in model.loops:
@@ -93,5 +93,5 @@ def loop_drift(
 
 
 def at_origin(loop: Loop, T: Transform, m: Motion) -> Motion:
-    """A motion of frame 2, at the origin of frame 1 or, for a point, at its own."""
+    """A motion of frame 2, taken at the origin of frame 1 or, for a point, at the origin of frame 2."""
     return Motion(m.angular, m.linear + m.angular.cross(T.translation)) if loop.kind == "point" else m

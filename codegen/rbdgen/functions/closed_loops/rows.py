@@ -31,7 +31,9 @@ from rbdgen.sweeps.inputs import State
 
 
 def _form(trace: Callable[[Model, State], Outputs]) -> Form:
-    """The only form of a function of the kinematics of loops; it folds the columns of followers itself."""
+    """The only form of a function of the kinematics of loops. It folds the columns of joints that follow
+    others itself.
+    """
     source = "frame 2 as seen from frame 1; Featherstone 2008, chapter 8"
     return Form("relative", source, trace, degrees="independent")
 

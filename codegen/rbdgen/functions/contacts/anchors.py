@@ -33,7 +33,7 @@ def pulled(x: State, apart: Sequence[Scalar], rates: Sequence[Scalar]) -> list[S
 def anchors(
     contacts: Sequence[Contact], values: Sequence[Scalar]
 ) -> Iterator[tuple[Vector, tuple[Vector, ...]]]:
-    """x0 of every anchor, and the columns of R0 if it is a frame."""
+    """For every contact, x0 of its anchor and, for a frame, the columns of R0."""
     for contact in contacts:
         own, values = values[: contact.anchor], values[contact.anchor :]
         x0, *rows = vectors(own)
@@ -63,8 +63,8 @@ def apart(model: Model, q: Sequence[Coordinate], values: Sequence[Scalar]) -> li
 
 
 def apart_in_own_axes(reduced: ReducedModel, contacts: Contacts, values: Sequence[Scalar]) -> list[Scalar]:
-    """The errors e of all rows, each in its own axes. Anchors in the world are transformed to the bodies of
-    their contacts.
+    """The errors e of all rows, in the axes of the rows of `Contacts`. Anchors in the world are transformed
+    to the bodies of their contacts.
     """
     placed = reduced.contacts_on(contacts.bodies)
     found: list[Scalar] = []

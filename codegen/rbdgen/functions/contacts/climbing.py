@@ -31,7 +31,7 @@ AT_REST = BodyMotion(ZERO, ZERO, ZERO)
 
 
 def contact_jacobian(reduced: ReducedModel, q: Sequence[Coordinate]) -> Rows:
-    """J, rows x nv, with lengths in m. Columns are carried from body to body, which takes fewer operations
+    """J, rows x nv, with lengths in m. Columns are rotated from body to body, which takes fewer operations
     for points.
     """
     reduced = reduced.in_metres
@@ -97,7 +97,7 @@ def along_path(
     """The values that a step computes from the carrier to the body of an end. The value at the carrier is
     `still`.
 
-    If the carrier is the world, a sweep has computed them under this name.
+    If the carrier is the world, a sweep has computed these values already and stored them under `name`.
     """
     found = [still]
     for i in end.path:

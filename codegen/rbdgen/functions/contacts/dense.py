@@ -1,5 +1,5 @@
-"""Dynamics constrained by contacts, computed numerically. Pinocchio or other functions give M, h, J and the
-drift.
+"""Dynamics constrained by contacts, computed numerically. M, h, J and the drift come from Pinocchio or from
+other functions.
 
     [M   -J^T] [  a   ]   [tau - h]
     [J    mu ] [lambda] = [-drift ]

@@ -88,7 +88,8 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = F
 
 
 def known_columns(reduced: ReducedModel, *, anchored: bool) -> KnownColumns:
-    """The columns that need no solve: those by the position and by the linear velocity of floating bases.
+    """The columns that need no solve: derivatives by the position and by the linear velocity of floating
+    bases.
 
     Anchored contacts react to both, so there are no such columns then. The attitude changes gravity, to which
     all contacts react, so its columns always need a solve.
@@ -97,7 +98,9 @@ def known_columns(reduced: ReducedModel, *, anchored: bool) -> KnownColumns:
 
 
 def unfelt(known: KnownColumns, nc: int) -> tuple[dict[str, Access], Arrays]:
-    """The places of the same columns in the derivatives of the forces, and their values, which are 0."""
+    """The places of the known columns in the derivatives of the forces, and the values of these columns,
+    which are 0.
+    """
     places = {
         f"unfelt_{u}": MatrixView(f"dlambda_d{u}", known.nv).block(range(nc), columns)
         for u, columns in known.known.items()

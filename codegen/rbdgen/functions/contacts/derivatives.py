@@ -1,8 +1,8 @@
 """Derivatives of forward dynamics in contact, in the axes of the bodies from which contacts are seen.
 
-M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at every value of u, where u is one of q, v and
-tau. Let dID be the derivative of inverse dynamics with respect to u at fixed a and lambda, and dd that of J a
-+ d at fixed a. Then da and dlambda solve a system of the same form:
+M a + h = tau + J^T lambda and J a + d + mu lambda = 0 hold at all values of u, which is one of q, v and tau.
+Let dID be the derivative of inverse dynamics with respect to u at fixed a and lambda, and dd that of J a + d
+at fixed a. Then da and dlambda solve a system of the same form:
 
     M da = dtau - dID + J^T dlambda,    J da + dd + mu dlambda = 0
 

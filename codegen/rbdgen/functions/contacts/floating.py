@@ -1,7 +1,7 @@
 """Inverse dynamics of a floating base: first the base is fixed, then it is released.
 
-The base is fixed such that it rotates at its constant angular velocity and the acceleration of its origin,
-less gravity, is zero. Neither its attitude nor its linear velocity matters then, and the algorithm is
+While the base is fixed, it rotates at a constant angular velocity, and the acceleration of its origin, less
+gravity, is zero. Neither its attitude nor its linear velocity matters then, and the algorithm is
 `rnea_classical`. A force F and a moment N remain at the base. Once the base is released, they accelerate the
 robot as one rigid body of mass m, first moment h and inertia J, which adds a torque at every joint:
 
@@ -174,7 +174,7 @@ class Support(NamedTuple):
 
     held: Held
     end: End
-    """The end on a limb of the base."""
+    """The end on the base, or on a limb that it carries."""
     other: End | None
     """The other end of a closed loop, if it is on a body that is connected to the world beside the base."""
     point: Vector
@@ -186,9 +186,9 @@ class Support(NamedTuple):
 class Stance:
     """All contacts that hold the base.
 
-    `center` is the weighted mean of their points, relative to the base's origin. About this point, the force
-    and the moment of a wrench are supported independently of each other. The points of `supports` are
-    relative to it.
+    `center` is the weighted mean of the contact points, relative to the base's origin. About this point, the
+    force and the moment of a wrench are supported independently of each other. The points of `supports` are
+    relative to `center`.
     """
 
     def __init__(self, robot: Floating) -> None:
@@ -200,7 +200,7 @@ class Stance:
         self.turning = ldl([list(row) for row in from_second_moment(second)])
 
     def _moved(self, force: Force) -> Motion:
-        """K^-1 f, about the center."""
+        """The motion K^-1 f, about `center`."""
         return Motion(Vector(*self.turning.solve([*force.moment])), force.force * self.per_share)
 
     def base(self) -> Motion:
@@ -248,7 +248,7 @@ def _pull(support: Support, m: Motion) -> Force:
 
 
 def _supports(robot: Floating) -> Iterator[Support]:
-    """The contacts that hold the base. Closed loops between links of the base do not."""
+    """The contacts that hold the base. Closed loops between links that the base carries do not hold it."""
     for held in robot.contacts:
         near = [end for end in held.ends if end.path[0] == 0]
         if held.carrier == WORLD and near:
@@ -259,7 +259,7 @@ def _supports(robot: Floating) -> Iterator[Support]:
 
 
 def contact_rnea_least_floating(reduced: ReducedModel, x: State) -> Outputs:
-    """tau, lambda and a_base for `share`. Closed loops between links of the base carry no force."""
+    """tau, lambda and a_base for `share`. Closed loops between links that the base carries have no force."""
     robot = Floating(reduced, x)
     stance, bodies = Stance(robot), robot.bodies
     tau, left = robot.collected([NO_FORCE] * reduced.nbodies)

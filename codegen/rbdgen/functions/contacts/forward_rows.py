@@ -59,7 +59,7 @@ def _operations(body: int, row: int = 0) -> Callable[[TreeSize], int]:
     """The operations of M and its factor, of the rows of L^-T J^T and of their products.
 
     `body` operations are added for every body, and `row` for every pair of a body and a contact row that it
-    moves. If there are `row`, G is also factored.
+    moves. If `row` is not 0, the operations of the factorisation of G are added too.
     """
     return lambda size: (
         body * size.bodies

@@ -1,6 +1,7 @@
-"""Inverse dynamics in contact, computed numerically. Pinocchio or other functions give M, h, J and the drift.
+"""Inverse dynamics in contact, computed numerically. M, h, J and the drift come from Pinocchio or from other
+functions.
 
-All functions work over any leading axes. Least squares use the Moore-Penrose inverse.
+All functions take arrays with any leading axes. Least squares use the Moore-Penrose inverse.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Contact forces as Lagrange multipliers: the solution of G lambda = right with G = J M^-1 J^T.
 
-The rows of y = (L^-T J^T)^T = J L^-1 are given, one for each row of J. With M = L^T D L, G = y D^-1 y^T and
-M^-1 J^T lambda = L^-1 D^-1 y^T lambda. All forces are eliminated at once after the joints. It therefore
-suffices that all rows together are independent, although the part of G that belongs to a stretched leg alone
-can be singular.
+Let M = L^T D L. The rows of y = J L^-1 = (L^-T J^T)^T are given, one for each row of J. Then G = y D^-1 y^T
+and M^-1 J^T lambda = L^-1 D^-1 y^T lambda. All forces are eliminated at once, after the joints. It therefore
+suffices that the rows of all contacts together are independent, even if the part of G that belongs to a
+single leg is singular, for example when the leg is stretched.
 
 A contact that is not active has a zero row on both sides and 1 on the diagonal. Its force is then exactly 0,
 and all other results are the same as without the contact. `mu` on the diagonal makes contacts compliant: J a
-+ drift + mu lambda = 0. For a, this is one step of the proximal method (Carpentier, Budhiraja and Mansard,
-RSS 2021).
++ drift + mu lambda = 0. The resulting a is that of one step of the proximal method (Carpentier, Budhiraja and
+Mansard, RSS 2021).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class End(NamedTuple):
     """An end of a contact that moves relative to the carrier."""
 
     sign: int
-    """The sign of the contact's force on it."""
+    """The sign of the contact's force on this end."""
     path: tuple[int, ...]
     """The bodies between the carrier (which is not included) and this end's body."""
     point: Vector
@@ -35,7 +35,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Held:
-    """A contact on bodies at a position."""
+    """A contact on the bodies of a reduced model at a configuration."""
 
     rows: slice
     """The rows of the contact in an array over the rows of all contacts."""
@@ -75,21 +75,21 @@ def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[
 
 
 def outward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """Rotate a vector from the axes before the path to the axes of the path's last body."""
+    """Rotate a vector from the axes of the body before the path to those of the path's last body."""
     for i in path:
         v = bodies[i].rotation.to_child(v)
     return v
 
 
 def inward(bodies: Sequence[ReducedBody], path: Sequence[int], v: Vector) -> Vector:
-    """Rotate a vector from the axes of the path's last body to the axes before the path."""
+    """Rotate a vector from the axes of the path's last body to those of the body before the path."""
     for i in reversed(path):
         v = bodies[i].rotation.to_parent(v)
     return v
 
 
 def motion_inward(bodies: Sequence[ReducedBody], path: Sequence[int], m: Motion) -> Motion:
-    """Rotate a motion from the axes of the path's last body to the axes before the path."""
+    """Rotate a motion from the axes of the path's last body to those of the body before the path."""
     return Motion(inward(bodies, path, m.angular), inward(bodies, path, m.linear))
 
 
@@ -99,7 +99,7 @@ def acceleration(end: End, m: BodyMotion) -> Motion:
 
 
 def seen_from(bodies: Sequence[ReducedBody], path: Sequence[int], point: Vector) -> Vector:
-    """A point of the path's last body, relative to the origin before the path and in the axes there."""
+    """A point of the path's last body, relative to the origin of the body before the path and in its axes."""
     for i in reversed(path):
         point = bodies[i].translation + bodies[i].rotation.to_parent(point)
     return point

@@ -39,16 +39,16 @@ class Moving(NamedTuple):
     R: Any
     x: Any
     J: Any
-    """(6, nv)"""
+    """The Jacobian, (6, nv), linear rows first."""
     velocity: Any
-    """(6), linear first."""
+    """(6,), linear first."""
     drift: Any
-    """The classical acceleration at a = 0, (6), linear first."""
+    """The classical acceleration at a = 0, (6,), linear first."""
 
 
 @dataclass(frozen=True)
 class Contacts:
-    """The kinematics of contacts at a state."""
+    """The kinematics of K contacts with nc rows at a state."""
 
     position: Any
     """(K, 3)"""

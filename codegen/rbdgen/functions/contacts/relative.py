@@ -2,9 +2,9 @@
 
 The rows of a contact with the world are the motion of a place on the robot: the motion of its point, in world
 axes, and for a frame also the rotation of its body. The rows of a closed loop are the motion of a place on
-one body relative to a place on another. It is seen from the last body a that carries both, in the axes of a:
-the rate of R_a^T (x1 - x2), and w1 - w2. Joints above a move both ends alike, so their columns are exactly 0,
-even if the loop is open.
+one body relative to a place on another. This motion is seen from the last body, a, that carries both, and
+given in the axes of this body: the rate of R_a^T (x1 - x2), and w1 - w2. The joint of body a and all joints
+above it move both ends alike, so their columns are exactly 0, even if the loop is open.
 
 The ends are world-aligned frames of `kinematics`, and the two ends of a closed loop are subtracted.
 Accelerations are classical. On a `Model` the ends are computed by the textbook's algorithms, and on a
@@ -38,7 +38,7 @@ Rows = list[list[Scalar]]
 def contact_pose(
     robot: Robot, q: Sequence[Coordinate], naming: Naming = unnamed
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Position and rotation of every contact, (K, 3) and (K, 3, 3), row-major, see `poses`."""
+    """Position (K, 3) and rotation (K, 3, 3) of every contact, row-major, for K contacts. See `poses`."""
     found = poses(robot, q, naming)
     return [x for pose in found for x in pose.translation], [x for R, _ in found for row in R for x in row]
 

@@ -1,9 +1,9 @@
 """The rows of contacts at a state, and their derivatives with respect to q and v.
 
 The rows are those of `relative.py`, times `active`. They are given in the axes of the body from which the
-contact is seen. For contacts with the world they may instead be given in the axes of the link. These turn
-with the link, as does a force that is constant in them, so only the motion of the other bodies changes the
-rows.
+contact is seen. For contacts with the world they may instead be given in the axes of the link. These axes
+turn with the link, as does a force that is constant in them. Only the motion of the other bodies then changes
+the rows.
 
 In axes that do not turn, a constant force lambda has the torques J^T lambda, whose element k is lambda . (J
 e_k). The derivative of this element with respect to q is therefore lambda . d(J e_k)/dq, where J e_k is the
@@ -113,8 +113,8 @@ class ContactRows:
     def turned(self, forces: Sequence[Scalar], nv: int) -> Rows:
         """The derivative with respect to q of a force that is constant in the axes of these rows, (rows, nv).
 
-        It is the derivative of the force in the axes that users know, with components in the axes of the
-        rows.
+        This is the derivative of the force as a vector in the axes that users know, but with components in
+        the axes of the rows.
         """
         found: Rows = [[0] * nv for _ in forces]
         parts = [Vector(*forces[k : k + 3]) for k in range(0, len(forces), 3)]
@@ -133,7 +133,7 @@ class ContactRows:
         return x - x0, R0, R
 
     def apart(self, anchor: Anchor) -> Motion:
-        """The error e from its anchor, see `anchors.py`."""
+        """The error e of the contact from its anchor, see `anchors.py`."""
         offset, R0, R = self.seen(anchor)
         return Motion(Vector(*turned(R0, R.T.rows)) if R0 else ZERO, offset)
 
@@ -146,8 +146,9 @@ class ContactRows:
     def pull_derivatives(self, x: State, anchor: Anchor) -> tuple[Rows, Rows]:
         """The derivatives of kp e + kd J v along q and with respect to v.
 
-        The derivative of the linear part of e is that of J, and the derivative of its angular part is E times
-        the rotation, see `change_of_turn`. In axes that turn with the link, both parts also turn.
+        The derivative of the linear part of e with respect to q is the linear part of J. The derivative of
+        its angular part is E times the angular part of J, see `change_of_turn`. In axes that turn with the
+        link, both parts also turn.
         """
         nv, (kp, kd), e = len(x.v), x.arrays["gains"], self.apart(anchor)
         _, R0, R = self.seen(anchor)
@@ -186,8 +187,8 @@ def classical_derivatives(
         dA/dq = along(S, a_p, A - a_p) + [psi_w x u_w; w_p x psi_v + psi_w x (V_v + u_v)]
         dA/dv = psi + [S_w x r_w; w_b x S_v + S_w x (V_v + r_v)]
 
-    The linear parts combine the derivative of w x V with that of the spatial acceleration. The w of the point
-    minus the part that is due to joints below a body is the w of this body.
+    The linear parts combine the derivative of w x V with that of the spatial acceleration. The angular
+    velocity of the point, minus the part that is due to joints below a body, is that of this body.
     """
     moving, A = rates(path, v, naming), classical_acceleration(path, v, a, naming)
     V = velocity(path, v)

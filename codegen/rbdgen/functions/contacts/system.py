@@ -20,11 +20,13 @@ from rbdgen.sweeps.inputs import State
 
 @dataclass(frozen=True)
 class System:
-    """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved."""
+    """M a + h = tau + J^T lambda and J a + d + mu lambda = 0 at a state, factored and solved. With M = L^T D
+    L, W is L^-1, and G is J M^-1 J^T.
+    """
 
     rows: Sequence[ContactRows]
     free: Solved
-    """The factor of M, and the robot without contacts."""
+    """The factor of M, and the torques without contacts."""
     Y: Rows
     """J W D^-1."""
     admittance: LDL

@@ -50,12 +50,12 @@ class Rows:
     contact: Contact
     held: Held
     axes: tuple[Sequence[Vector], ...]
-    """The axes of the rows, for every end in the axes of its body."""
+    """For every end, the axes of the rows as vectors in the axes of the end's body."""
     own: bool
-    """Whether these are the body's own axes."""
+    """Whether the rows are in the axes of the body at the contact."""
 
     def of(self, motions: Sequence[Motion]) -> list[Scalar]:
-        """The rows from motions of the ends' points, each in the axes of its body."""
+        """The values of the rows from the motions of the ends' points, each in the axes of its body."""
         found: list[Scalar] = [0] * self.contact.rows
         for end, axes, m in zip(self.held.ends, self.axes, motions, strict=True):
             parts = [m.linear, m.angular] if self.contact.kind == "frame" else [m.linear]
@@ -106,7 +106,8 @@ class Contacts:
     def accelerations(self) -> list[Scalar]:
         """The accelerations of the contacts at qdd = 0 and, for floating bases, at a' = 0.
 
-        The bodies' `motion` includes minus gravity, `up`, as if the world accelerated. It is subtracted here.
+        The `motion` of the bodies includes minus gravity, as if the world accelerated. This part, `up`, is
+        subtracted here.
         """
 
         def of(held: Held, end: End) -> Motion:

@@ -53,27 +53,27 @@ class Cost:
 
     @property
     def total(self) -> int:
-        """All operations, each counted once."""
+        """The number of all operations."""
         return sum(self.counts.values())
 
     @property
     def additions(self) -> int:
-        """Additions and subtractions."""
+        """The number of additions and subtractions."""
         return self.add + self.sub
 
     @property
     def multiplications(self) -> int:
-        """Products and squares."""
+        """The number of products and squares."""
         return self.mul + self.sq
 
     @property
     def trigonometric(self) -> int:
-        """Sines and cosines."""
+        """The number of sines and cosines."""
         return self.sin + self.cos
 
     @property
     def work(self) -> int:
-        """Operations weighted by the time that they take. Passes must not increase this measure."""
+        """The sum of the operations, weighted by the time that they take. Passes must not increase it."""
         return sum(count * OPS[op].work for op, count in self.counts.items() if count)
 
     def in_column(self, column: Column) -> int:
@@ -95,7 +95,7 @@ class Cost:
 
 
 def cost(graph: Graph) -> Cost:
-    """Counts of all nodes of the graph, including those that no output needs."""
+    """The counts of all nodes of the graph, including those that no output needs."""
     counts = Counter(node.op for node in graph.nodes)
     return Cost(**{op: counts[op] for op in OPERATIONS})
 

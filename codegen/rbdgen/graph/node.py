@@ -20,10 +20,10 @@ from such elements has as many lanes, and each lane is computed on its own. All 
 the same for all lanes. `join` is the sum of a value over its lanes, which is one number. `turn` has in each
 lane the value of the next lane, and in the last lane that of the first.
 
-`graph/ops.py` has a row for each operation. A graph has no width, no number type and no language; the printer
-of a target adds them. Two nodes with the same (op, arguments, value) are the same quantity, and a `Builder`
-makes them one. `labels` gives some nodes the name of the physical quantity that they hold ("omega[3].x");
-labels never change a value.
+`graph/ops.py` has a row for each operation. A graph is independent of vector widths, number types and
+programming languages; the printer of a target adds them. Two nodes with the same (op, arguments, value) are
+the same quantity, and a `Builder` makes them one. `labels` gives some nodes the name of the physical quantity
+that they hold ("omega[3].x"); labels never change a value.
 """
 
 from __future__ import annotations

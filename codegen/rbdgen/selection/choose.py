@@ -115,11 +115,12 @@ def choose(
 ) -> Choice:
     """The cheapest form after the passes. Raises OptionError for an unknown form.
 
-    `axes` are those that the search found, or None to keep the model's own. `forced` names the form to take,
-    and `sums` is explained at `subjects`. All forms are counted in one or
-    two sets of axes; the cheapest form then gets a search of its own and is counted in all other axes.
-    `lanes` is the number of values of a vector that neighbouring runs of a loop may share (1 for none).
-    `limbs` says whether alike limbs may be the lanes of vectors. Forms for size are chosen only if forced.
+    Forms are counted in up to four sets of axes; the cheapest form then gets a search of its own and is
+    counted on all models of `subjects`. Forms for size are chosen only if forced.
+
+    `axes` are those that the search found, or None to keep the model's own. `forced` names the form to take.
+    `sums` is that of `subjects`. `lanes` is the number of values of a vector that neighbouring runs of a loop
+    may share (1 for none). `limbs` says whether alike limbs may be the lanes of vectors.
     """
     return _Choosing(function, model, axes, engine, forced, sums, lanes, limbs).choice()
 

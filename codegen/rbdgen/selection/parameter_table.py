@@ -1,9 +1,9 @@
 """The parameter table: numbers that depend on parameters become an input of every function.
 
-The model is reduced once over symbols of the parameters. Every number of it that depends on the symbols
-becomes an entry of a table, which an update function fills from the parameters. Thus it is computed once per
-change of the parameters, not once per call. All other numbers stay constants in the code. Equal entries are
-merged, and so are opposite ones.
+The model is reduced once over symbols of the parameters. Every number of the reduced model that depends on
+the symbols becomes an entry of a table, which an update function fills from the parameters. Entries are thus
+computed once per change of the parameters, not once per call. All other numbers stay constants in the code.
+Equal entries are merged, and so are opposite ones.
 """
 
 from __future__ import annotations

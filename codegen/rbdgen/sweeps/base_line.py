@@ -35,7 +35,7 @@ class Number(NamedTuple):
 
     record: str
     freedom: int
-    """The number of the degree of freedom for a record of one; otherwise 0."""
+    """The degree of freedom, if the record has a value for each of them; otherwise 0."""
     element: int
 
 

@@ -1,6 +1,6 @@
 """Loops in which degrees of freedom are the lanes: their arrays, and rows of pairs.
 
-They compute one state of a robot whose joints, except for a floating base, all have one degree of freedom.
+They serve a single state of a robot whose joints, except for a floating base, all have one degree of freedom.
 An array has a row for each number, with an element for every degree of freedom. Neighbouring degrees of
 freedom therefore fill a vector, both in loops over degrees of freedom and in loops over pairs of them.
 `distributed.py` is the driver that makes such loops from sweeps.

@@ -107,7 +107,9 @@ class State:
 
     @property
     def vectors(self) -> dict[str, list[Scalar]]:
-        """The inputs as the flat vectors of the interface. If only angles are known, q holds these."""
+        """The inputs as the flat vectors of the interface. If angles are known only as cosines and sines, q
+        has an `Angle` in place of each.
+        """
         in_order = [self.q[i] for i in self.order] if self.order else self.q
         q = list(self.positions) or [value for coordinate in in_order for value in elements(coordinate)]
         felt = (row for row in self.fext or () if row is not NO_ROW)

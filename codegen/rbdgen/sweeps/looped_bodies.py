@@ -240,7 +240,7 @@ class LoopedBodies:
 
     @property
     def joint_width(self) -> int:
-        """Numbers per joint: cosine and sine, and how far the joint has slid if any joint slides."""
+        """The count of numbers per joint: a cosine and a sine, and a displacement if any joint slides."""
         return 3 if any(sliding for _, sliding, _ in self.kinds.rows) else 2
 
     @property
@@ -314,9 +314,9 @@ class LoopedBodies:
 def looped_bodies(reduced: ReducedModel) -> LoopedBodies:
     """The bodies of a model in frames for loops: x lies on the common normal with a child's joint axis.
 
-    The first of a chain's rotations Rz(gamma) Rx(alpha) Rz(theta) is then the identity for all bodies (Khalil
-    and Dombre 2002, section 3.2). In loops only zeros that all bodies share save operations. Raises
-    ModelError for robots for which there are no loops over bodies, see `not_in_loops`.
+    In unbranched chains, the first of the rotations Rz(gamma) Rx(alpha) Rz(theta) of every body is then the
+    identity (Khalil and Dombre 2002, section 3.2). In loops, only zeros that all bodies share save
+    operations. Raises ModelError for robots for which there are no loops over bodies, see `not_in_loops`.
     """
     floating = reduced.model.is_floating
     first = 1 if floating else 0
@@ -370,7 +370,9 @@ def _force_frame(aligned: AlignedBody, body: ModelBody) -> list[Scalar]:
 
 
 def _turns(reduced: ReducedModel, first: int) -> tuple[list[Angle], Angle]:
-    """The angles by which all bodies' frames, and the root's, turn so that gamma of every child becomes 0."""
+    """The angles by which the frames of all bodies, and that of the root, turn so that gamma becomes 0 for
+    one child of each, the first one whose axis is not parallel.
+    """
     turns, root = [ZERO_ANGLE] * reduced.nbodies, ZERO_ANGLE
     for body in reversed(reduced.aligned[first:]):
         if body.alpha.sin != 0 and body.parent >= first:

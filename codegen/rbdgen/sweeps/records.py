@@ -1,4 +1,4 @@
-"""Records: what a sweep carries from body to body, and the numbers of which a record is made.
+"""Records: the values that a sweep carries from body to body, and the numbers of which they are made.
 
 A record is a dataclass whose fields are `Scalar`, `Vector`, `Matrix`, `Symmetric` or other records; for
 example a `Force`, which has two vectors. Other kinds of values need no class: `Scalar` is one number per

@@ -53,7 +53,7 @@ Step: TypeAlias = Callable[[Any, Given], Gives]
 
 
 def unread(nv: int) -> Given:
-    """The values of inputs at a step that does not read them."""
+    """The values of inputs at a step that does not read them, for a joint with nv degrees of freedom."""
     return Given(fext=None, **{name: [0] * nv for name in INPUTS})
 
 
@@ -79,7 +79,9 @@ class Outward:
     The world does not move, so some terms vanish.
     """
     totals: Mapping[str, Callable[[Given], Scalar]] = field(default_factory=dict)
-    """Sums over all bodies of what steps give by these names, each with what the world adds to it."""
+    """The names of numbers that steps give and that are summed over all bodies. The function of each name
+    computes the part of the world.
+    """
 
     @property
     def kinds(self) -> Mapping[str, Kind]:

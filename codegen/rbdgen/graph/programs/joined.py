@@ -196,8 +196,8 @@ class _Column:
 
 
 def _neighbours(columns: Sequence[_Column]) -> list[list[_Column]]:
-    """Group alike columns that are next to each other, in the order of the results, so that the tiles of
-    results fill one by one.
+    """Group alike columns that are next to each other, in the order of the results. The tiles in which
+    batches store results then fill one after the other.
     """
     found: list[list[_Column]] = []
     for column in sorted(columns, key=lambda column: max(at for places in column.writes for _, at in places)):

@@ -240,22 +240,22 @@ def counted(program: Program) -> str:
 
 
 VECTOR_WORK: Final = 1.2
-"""Work of a vector operation in additions. It takes as long as an addition, but fewer run in parallel."""
+"""The work of a vector operation in additions. It takes as long as an addition, but fewer run in parallel."""
 
 GATHER_WORK: Final = 1.5
-"""Work for each lane that is read from a place of its own: a load, and most of a shuffle."""
+"""The work for each lane that is read from a place of its own: a load, and most of a shuffle."""
 
 JOINED_WORK: Final = 1.0
-"""Work for each lane that is added to the others."""
+"""The work for each lane that is added to the others."""
 
 ANGLE_WORK: Final = 6.0
-"""Work for each angle, if sines and cosines are computed eight at a time."""
+"""The work for each angle, if sines and cosines are computed eight at a time."""
 
 ADDITION_BYTES: Final = 10
-"""Code size of an addition of numbers or vectors, by gcc and clang."""
+"""The bytes of code of an addition of numbers or vectors, by gcc and clang."""
 
 ADDITION_CYCLES: Final = 0.44
-"""Cycles of an addition among others, if the first-level cache holds the code."""
+"""The cycles of an addition among others, if the first-level cache holds the code."""
 
 
 def work(loop: Loop, registers: float) -> float:

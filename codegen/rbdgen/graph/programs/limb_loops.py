@@ -41,7 +41,7 @@ class _Step:
 
     op: str
     operands: tuple[tuple[int, int], ...]
-    """The nodes that it reads. Each comes with a number n: the value is read of the limb n limbs ahead."""
+    """The nodes that it reads. Each comes with a number n: it reads the value of the limb n places ahead."""
     many: bool
     """Whether it is in a loop over limbs, as a sum over limbs is."""
 

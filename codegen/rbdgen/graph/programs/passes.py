@@ -39,7 +39,9 @@ def _scheduled(graph: Graph) -> Graph:
 
 
 SIMPLIFY: Final[tuple[Pass, ...]] = (cheapest,)
-"""The passes that run on every program that is tried. The one with the fewest operations then is chosen."""
+"""The passes that run on every program that is tried. The program that then has the fewest operations is
+chosen.
+"""
 
 ORDER: Final[tuple[Pass, ...]] = (scheduled,)
 """The passes that run on the chosen program, after all passes that change its nodes."""
@@ -71,7 +73,7 @@ def _once(graph: Graph) -> Graph:
 
 
 FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined)
-"""The passes for the program of a batch function, after `TO_C`. Its results are those of single calls."""
+"""The passes for the program of a batch function, after `TO_C`. Its results equal those of single calls."""
 
 
 def apply(program: Program, steps: Iterable[Pass]) -> Program:

@@ -55,8 +55,8 @@ class Loop:
     zeros: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """For each array read, the elements that are known to be 0 in each run."""
     distinct_runs: tuple[int, ...] = ()
-    """The runs that are needed when runs come one by one; the others only fill vectors. Batches keep such a
-    loop.
+    """The runs that are needed when runs come one by one; the others only fill vectors. Such a loop stays a
+    loop in batches.
     """
 
     @property
@@ -67,8 +67,8 @@ class Loop:
 
     @property
     def vectorisable(self) -> bool:
-        """Whether neighbouring runs may be lanes of a vector. Rows of a matrix are transposed when they are
-        written.
+        """Whether neighbouring runs may be lanes of a vector. They may also write rows of a matrix, which are
+        transposed for this.
         """
         return (
             self.count > 1

@@ -1,1 +1,3 @@
-"""Articulated bodies: the steps of forward dynamics and M^-1, and joints that follow others."""
+"""Articulated bodies: the steps for forward dynamics and M^-1, also for robots on which joints follow
+others.
+"""

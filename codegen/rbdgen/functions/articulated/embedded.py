@@ -4,11 +4,11 @@ This is the articulated-body algorithm in the form of `step.py`, for freedoms (i
 that may move several joints. A freedom that moves one joint is released, that is eliminated, at this joint. A
 freedom that moves several joints waits until the sweep reaches the last body that carries all of them, while
 other joints on the way are released as usual, see `subtree.py`. Without followers this is the
-articulated-body algorithm. If all freedoms waited for the world, it would be M and its factor.
+articulated-body algorithm. If all freedoms waited for the world, it would form M and factor it.
 
 Constraint embedding: Jain, Robot and Multibody Dynamics, 2011; Chignoli, Wensing et al., Recursive Rigid-Body
-Dynamics Algorithms for Systems with Kinematic Loops, 2023. Their clusters make every freedom with a joint
-between those of the group wait; here only the group's own freedom waits.
+Dynamics Algorithms for Systems with Kinematic Loops, 2023. With their clusters, every freedom that moves a
+joint between the joints of a group waits. Here only the freedom of the group waits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ freedom first.
 
 
 class Freedoms(NamedTuple):
-    """The data on freedoms that the step at a body uses. Freedoms are given by their numbers."""
+    """The data on freedoms that the step at a body uses. A freedom is given by its number."""
 
     moves: tuple[tuple[Member, ...], ...]
     """For each degree of freedom of the joint, the freedoms that move it and their multipliers."""
@@ -85,16 +85,16 @@ def forward_dynamics_embedded(
 
 
 def embedded_accelerations(reduced: ReducedModel, x: State, groups: Groups, forces: Outward) -> list[Scalar]:
-    """The accelerations of all degrees of freedom, minus those for which `forces` computes forces. tau is
-    given for all of them.
+    """The accelerations of all degrees of freedom, relative to those for which the sweep `forces` computes
+    forces. `x.tau` has an element for each degree of freedom.
     """
     bodies, at_world = released(reduced, x, groups, forces)
     return bodies.run(accelerations(at_world.accelerations(NO_MOTION, {})))["a"]
 
 
 def released(reduced: ReducedModel, x: State, groups: Groups, *before: Sweep) -> tuple[Straight, Released]:
-    """Run the sweeps `before` and then the inward sweep. The result also has the freedoms that are released
-    at the world. If no sweep gave `force`, it is 0.
+    """Run the sweeps `before` and then the inward sweep. Returns the driver with the values of all bodies,
+    and the freedoms that are released at the world. If no sweep gives `force`, it is 0.
     """
     model, bodies = reduced.model, straight(reduced, x)
     carriers = carrying_bodies(model, groups)

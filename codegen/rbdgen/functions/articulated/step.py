@@ -4,7 +4,7 @@ An inward step factors the inertia of a subtree at its joint, which gives one bl
 on the inertia that the parent feels. If there are forces, the same step also computes D^-1 L^-T u, where u is
 tau minus the torques of the forces, and hands on a force. An outward step computes the accelerations.
 
-Forward dynamics begin with the outward sweep of inverse dynamics at qdd = 0, which gives each body's bias
+Forward dynamics begins with the outward sweep of inverse dynamics at qdd = 0, which gives each body's bias
 force, including velocity and gravity terms. The unknown is then the change of acceleration relative to that
 motion. It has no velocity-product term c, so the products of c with articulated-body inertias vanish, and the
 last sweep starts from zero at the root.
@@ -79,7 +79,7 @@ FACTORS = Inward(
     reads=("placement", "moments"),
     gives={"inverse_D": Scalar, "scaled": Each(Force)},
 )
-"""The step without forces."""
+"""The sweep that factors M, without forces."""
 
 ARTICULATED = Inward(
     "articulated",
@@ -93,8 +93,8 @@ ARTICULATED = Inward(
 def acceleration(body: Body, x: Given) -> Gives:
     """qdd = L^-1 (z - D^-1 V^T a'), where z = D^-1 L^-T u and a' is the parent's change of acceleration.
 
-    Along coordinate axes of S, D^-1 V^T is L. The components a' + qdd along these axes are then computed
-    first, and qdd from them.
+    If S consists of coordinate axes, the columns of D^-1 V^T along these axes form L. The components of a' +
+    S qdd along them are then computed first, and qdd from these.
     """
     above = motion_to_child(body, x.parent)
     known = known_components(body)

@@ -1,9 +1,12 @@
-"""The equations of motion of a subtree, seen from its root body, while some of its freedoms still wait.
+"""The equations of motion of a subtree, seen from its root body, while some of its freedoms wait for
+elimination (see `embedded.py`).
 
 For an acceleration a of the root body and accelerations y_g of the waiting freedoms, the force on the subtree
 is f = I a + sum_g F_g y_g + p, and each waiting freedom has F_g^T a + sum_j H_gj y_j = u_g. When a joint with
-multiplier k joins freedom g, k I S is added to F_g, k S^T F_j to H_gj, and -k S^T p to u_g. When all joints
-of a freedom have joined, it is released: y_g is eliminated from f and from the equations of the others.
+motion S, torque tau and rotor inertia A joins freedoms g with multipliers k_g, this adds k_g (tau - S^T p) to
+u_g, k_g S^T F_j to H_gj and H_jg for every waiting j, k_g k_j (S^T I S + A) to H_gj between the freedoms that
+it joins, and then k_g I S to F_g. When all joints of a freedom have joined, it is released: y_g is eliminated
+from f and from the equations of the others.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class SubtreeInertia:
-    """The inertia I: the mass moments of rigid parts, plus the inertias that bodies at which freedoms were
-    released handed on.
+    """The inertia I as a sum of two parts: the mass moments of rigid parts, and the inertias handed on by
+    bodies at which freedoms were released.
     """
 
     rigid: MassMoments = NOTHING
@@ -68,7 +71,7 @@ class SubtreeInertia:
 
 
 class Released(NamedTuple):
-    """Freedoms that were eliminated: L y = rates - scaled^T a - sum_j crossing_j y_j.
+    """Freedoms that were eliminated: L y = rates - scaled^T a - sum_j coupling_to_waiting_j y_j.
 
     Here a is the acceleration of the body at which they were released, and H = L^T D L.
     """
@@ -98,8 +101,8 @@ class Released(NamedTuple):
 
 @dataclass(frozen=True)
 class Subtree:
-    """I, p, and the F, H and u of waiting freedoms by their numbers; H by pairs with the lower number
-    first.
+    """The inertia I, the force p, and F, H and u of the waiting freedoms by their numbers. The keys of H are
+    pairs of numbers with the lower one first.
     """
 
     inertia: SubtreeInertia = SubtreeInertia()
@@ -118,7 +121,9 @@ class Subtree:
         )
 
     def joined(self, moves: Sequence[Member], S: Motion, rotor: Scalar, tau: Scalar) -> Subtree:
-        """The subtree after a degree of freedom S joined the freedoms `moves`, each with its multiplier."""
+        """The subtree after a degree of freedom with motion S has joined the freedoms `moves`, each with its
+        multiplier.
+        """
         U, left = self.inertia.apply(S), sub(tau, S.dot(self.force))
         own = add(S.dot(U), rotor)
         F, H, u = dict(self.F), dict(self.H), dict(self.u)
@@ -135,7 +140,7 @@ class Subtree:
     def released(
         self, freedoms: tuple[int, ...], joint: Body | None = None, tau: Sequence[Scalar] = ()
     ) -> tuple[Subtree, Released]:
-        """The subtree without these freedoms.
+        """The subtree without these freedoms, and the equations that later give their accelerations.
 
         `joint` is the body that they move, if they move nothing else. Along its joint, the components of what
         is handed on are then known: those of the force are the torques `tau`.

@@ -1,8 +1,8 @@
 """The Coriolis matrix in the bodies' own axes, with velocities relative to each frame's origin.
 
-The entries are those of dID/dv at half of its rates, see `derivatives/local.py`. Since w replaces 2 w, the
-quantities l2, K2 and the rate of p are halved, and S' = dS/dt replaces Psi1 + dS/dt. Forces and accelerations
-are not needed. The equations of the entries are in `one_frame.py`.
+The sweeps are those that compute dID/dv in `derivatives/local.py`, with other rates: w replaces 2 w, which
+halves l2, K2 and the rate of p, and S' = dS/dt replaces Psi1 + dS/dt. Forces and accelerations are not
+needed. The equations of the entries are in `one_frame.py`.
 """
 
 from __future__ import annotations
@@ -40,4 +40,6 @@ OUTWARD = Outward(
 )
 
 CORIOLIS_MATRIX = (OUTWARD, INWARD, CLIMB)
-"""The sweeps that give C, nv x nv, of v as `dtau_dv`; its entries between branches are exactly 0."""
+"""The sweeps that compute C, nv x nv, from v under the name `dtau_dv`. Entries between different branches are
+exactly 0.
+"""

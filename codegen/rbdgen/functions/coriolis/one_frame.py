@@ -2,8 +2,8 @@
 
 Echeandia and Wensing, Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
 Systems, 2021, with the matrix B of Singh, Russell and Wensing, RA-L 2022. Let S_j be the motion of degree of
-freedom j, S'_j = v x S_j, and let I and B be the inertia and B of the subtree that j moves. Then for a degree
-of freedom i of a joint above,
+freedom j, S'_j = v x S_j, and let I and B be the inertia and the matrix B of the subtree that j moves. Then
+for a degree of freedom i of a joint above,
 
     C_ij = S_i . (B S_j + I S'_j),  C_ji = S'_i . I S_j + S_i . B^T S_j
 
@@ -41,7 +41,7 @@ from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, 
 
 @dataclass(frozen=True, slots=True)
 class Composite(Unturned):
-    """The mass moments of a subtree, and its B."""
+    """The mass moments of a subtree, and its matrix B."""
 
     moments: MassMoments
     B: BMatrix
@@ -52,7 +52,7 @@ class Composite(Unturned):
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """S of a degree of freedom, and S'."""
+    """The motion S of a degree of freedom, and its rate S'."""
 
     S: Motion
     rate: Motion
@@ -90,7 +90,7 @@ def coriolis_sweeps(
 
 
 def step(body: Body, x: Given, *, own: bool = False) -> Gives:
-    """The motion and the composite of a body, and the directions of its joint.
+    """Compute the motion and the composite of a body, and the directions of its joint.
 
     With `own`, S' uses the velocity of the body instead of its parent's, which makes no difference for a
     joint with one degree of freedom. If velocities are stored as sums, those of parents then need no arrays.
@@ -117,7 +117,7 @@ def _moved(body: Body, frame: Transform, v: Motion, x: Given, *, own: bool = Fal
 
 
 def column(x: Given) -> Gives:
-    """The forces of a degree of freedom from which entries are computed."""
+    """Compute the forces of a degree of freedom, from which its entries follow."""
     S, rate, part = x.direction.S, x.direction.rate, x.composite
     moving = part.B.apply(S) + part.moments.apply(rate)
     return {"column": Column(part.moments.apply(S), moving, part.B.transposed(S))}

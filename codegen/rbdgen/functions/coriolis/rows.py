@@ -28,8 +28,8 @@ def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Both sides of (C + C^T) a = dM/dt a. The right one is the derivative of M along v: the part of dID/dq
-    that depends on a.
+    """Both sides of (C + C^T) a = dM/dt a. The right one is the derivative of M along v, applied to a. It is
+    computed from the part of dID/dq that depends on a.
     """
     C, (by_q, *_), (still, *_) = (
         call("coriolis"),

@@ -11,8 +11,8 @@ operations, so neighbouring columns can be the lanes of a vector. W is as sparse
 j is i or an ancestor of i. A substitution with L would be a chain of dependent operations along every limb,
 whereas the rows of a product do not depend on each other.
 
-A floating base's linear velocity and attitude enter only through the base's own linear acceleration; those
-columns are known without a solve.
+The linear velocity and the attitude of a floating base enter only through the base's own linear acceleration.
+Their columns are known without a solve.
 """
 
 from __future__ import annotations

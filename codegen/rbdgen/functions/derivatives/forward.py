@@ -87,8 +87,8 @@ def aba_derivatives(
 
 
 def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
-    """Add the effect of a floating base's velocity on its vdot = a - w x v, where a is the classical
-    acceleration.
+    """Add, in place, the effect of a floating base's velocity on its vdot = a - w x v, where a is the
+    classical acceleration.
     """
     own, rates = joint.idx_v, joint.slice(v)
     linear, w = Vector(*rates[:3]), Vector(*rates[3:])

@@ -183,8 +183,8 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
 
 
 def _base(chains: ChainLanes, totals: Totals) -> FormLoop:
-    """Minus the inverse of a floating base's inertia, the right-hand side for its acceleration, and its block
-    of dtau_dv.
+    """The loop that computes minus the inverse of a floating base's articulated-body inertia, the right-hand
+    side for its acceleration, and its block of dtau_dv.
     """
     reduced, nv = chains.lanes.reduced, chains.lanes.reduced.nv
     roots = chains.on[ROOT]
@@ -218,7 +218,9 @@ def _base(chains: ChainLanes, totals: Totals) -> FormLoop:
 
 
 def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
-    """The columns of the torques' derivatives with respect to the state, and those of the matrix -1."""
+    """The loops that solve for da_dq and da_dv, and those that solve for da_dtau, whose right-hand sides are
+    the columns of the matrix -1.
+    """
     lanes = chains.lanes
     nv, first = lanes.reduced.nv, lanes.first
     above = [{k, *those} for k, those in enumerate(lanes.reduced.ancestors)]
@@ -239,7 +241,9 @@ def _solves(chains: ChainLanes) -> tuple[list[FormLoop], list[FormLoop]]:
 
 
 def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
-    """The floating base's columns of M^-1: its block is known, and the rest follows from symmetry."""
+    """The loops that write the floating base's columns of M^-1. Its own block is known, and the rest follows
+    from symmetry.
+    """
     nv, six = lanes.reduced.nv, range(BASE)
     inverse = MatrixView("da_dtau", nv)
     return [
@@ -260,8 +264,8 @@ def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
 
 
 def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
-    """The effect of a floating base's linear velocity and attitude, and the terms to add to solved
-    columns.
+    """The loop that writes the columns by a floating base's linear velocity and attitude, and the loop that
+    adds terms to solved columns.
     """
     known = KnownColumns(lanes.reduced)
     lanes.sizes |= known.scratch

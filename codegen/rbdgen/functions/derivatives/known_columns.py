@@ -1,8 +1,8 @@
-"""Columns of the derivatives of forward dynamics that need no solve: those of floating bases.
+"""Columns of the derivatives of forward dynamics that need no solve. Only floating bases have such columns.
 
-A floating base's linear velocity and attitude enter only through the base's own linear acceleration, vdot =
-a - w x v + R^T g, where a is the classical acceleration less gravity. All other columns are solved for a base
-with v = 0, and what v adds to them is added at the end.
+A floating base's linear velocity and attitude enter only through the base's own linear acceleration. It is
+vdot = a - w x v + R^T g, where a is the classical acceleration less gravity. All other columns are solved for
+a base with v = 0, and the terms with v are added at the end.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class KnownColumns:
 
     @cached_property
     def known(self) -> dict[str, list[int]]:
-        """The columns, by the letter of q or v."""
+        """The known columns, by the letter q or v."""
         bases = floating_bases(self.reduced.model)
         counts = {"q": self.by_q, "v": self.by_v}
         return {u: [first + k for first in bases for k in range(count)] for u, count in counts.items()}
 
     @cached_property
     def unknown(self) -> dict[str, list[int]]:
-        """All other columns, by the letter of q or v."""
+        """All other columns, by the letter q or v."""
         return {u: [k for k in range(self.nv) if k not in known] for u, known in self.known.items()}
 
     @property
@@ -89,7 +89,7 @@ class KnownColumns:
         return {name: values[name] for name in self.writes}
 
     def shifts(self) -> list[FormLoop]:
-        """The loop that adds the terms to the columns that were solved for."""
+        """The loop that adds the terms to the columns that were solved for; none without a floating base."""
         if not self.shifted:
             return []
         solved = MatrixView("da_dv", self.nv).entries(self.shifted)

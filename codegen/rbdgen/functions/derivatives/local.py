@@ -4,9 +4,9 @@ The model is a `ReducedModel`. The subtree of body j, seen from the origin of j,
 r'' dm, N = int r x r'' dm, l2 = 2 int r' dm and K2 = 2 int r' r^T dm, where r'' is the acceleration less
 gravity. A change of q_j moves the subtree by S = (s_w, s_v), for example by a rotation about z. S is fixed in
 the body, and its rates Psi1, Psi2 and dS/dt follow from velocity and acceleration. The change adds a field of
-accelerations to the subtree. Its integral over the subtree gives the columns of dID/dq, dID/dv and M. The
-effect on tau_j of the field that the change of an ancestor adds gives the rows. Composites and rates are
-those of Singh, Russell and Wensing, RA-L 2022, in another frame.
+accelerations to the subtree. The integral of this field over the subtree gives the columns of dID/dq, dID/dv
+and M. The rows follow from the effect on tau_j of the fields that changes of ancestors add. Composites and
+rates are those of Singh, Russell and Wensing, RA-L 2022, in another frame.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Subtree:
 class Direction:
     """A column S of a motion subspace and its rates, in the body's axes.
 
-    A prime marks the parent's motion at the body's origin, and (w_J, u) is the motion of the joint itself:
+    A prime marks the parent's motion at the body's origin. w is the angular velocity of the body, and u the
+    linear velocity of the joint itself:
 
         psi1 = (w' x s_w, w' x s_v + s_w x u)
         psi2 = (U' s_w, U' s_v + a' x s_w + 2 (w' x s_w) x u)
@@ -209,7 +210,9 @@ def own_column(direction: Direction, subtree: Subtree) -> Column:
 
 
 def with_turned_force(own: Column, S: Motion, force: Force) -> Column:
-    """The column for ancestors. With respect to them the force on the subtree also moves, by S x* f."""
+    """The column for ancestors. Seen from the ancestors, the force on the subtree also turns with the joint,
+    which adds S x* f.
+    """
     return replace(own, by_q=own.by_q + S.cross_force(force))
 
 

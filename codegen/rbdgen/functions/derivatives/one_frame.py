@@ -77,7 +77,9 @@ class Composite(Unturned):
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The motions of a degree of freedom j (Singh et al.); `velocity_column` is Psi1 + Sdot."""
+    """The motions S, Psi1 and Psi2 of a degree of freedom j (Singh et al.). `velocity_column` is Psi1 +
+    dS/dt.
+    """
 
     S: Motion
     psi1: Motion
@@ -87,8 +89,8 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The forces t1 to t4 of a degree of freedom j. `t4` is only the angular part, and `turned` is t3 + S x*
-    f.
+    """The forces t1 to t4 of a degree of freedom j. Of t4 only the angular part is given. `turned` is t3 + S
+    x* f.
     """
 
     t1: Force
@@ -147,12 +149,13 @@ def base_step(body: Body, x: Given) -> Gives:
 
 
 def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: bool = False) -> Gives:
-    """The values that the step gives for a body in this frame. v and a are those of the parent.
+    """The values that the step gives for a body whose pose in the common frame is `frame`. v and a are the
+    velocity and the acceleration of the parent.
 
     Psi1 = v x S and Psi2 = a x S + v x Psi1 use the parent's motion. For a joint with one degree of freedom
-    they may use the motion of the body instead, because the terms that the joint adds cancel. They do so with
-    `own`. If motions are stored as sums, those of parents then need no arrays. The rate of S itself is due to
-    the motion of the body.
+    the motion of the body gives the same values, because the terms that the joint adds cancel. With `own`,
+    this motion is used; if motions are stored as sums, those of the parents then need no arrays. The rate of
+    S itself always depends on the motion of the body.
     """
     columns = [frame.motion_to_parent(S) for S in body.subspace]
     velocity = sum((S * rate for S, rate in zip(columns, x.v, strict=True)), v)
@@ -176,11 +179,12 @@ def moved(body: Body, frame: Transform, v: Motion, a: Motion, x: Given, *, own: 
 
 
 def base_seen_beside(body: Body, x: Given) -> Gives:
-    """The step of a floating base seen from a frame that translates with it. There the base rotates, and it
-    accelerates by vdot + w x v.
+    """The step of a floating base seen from a frame that translates with it. In this frame the base rotates,
+    and its origin has the acceleration vdot + w x v.
 
-    tau depends on the base's linear velocity through this classical acceleration alone. The effect of v on it
-    is left out of dtau_dv, because terms that cancel would leave rounding errors there.
+    tau depends on the base's linear velocity through this classical acceleration alone. The effect of the
+    linear velocity on this acceleration is left out of dtau_dv, because terms that cancel would leave
+    rounding errors there.
     """
     linear, w = Vector(*x.v[:3]), Vector(*x.v[3:])
     classical = Vector(*x.a[:3]) + w.cross(linear)
@@ -223,7 +227,8 @@ TORQUES = Freedoms("torques", column, ("direction", "composite"), {"tau": Scalar
 
 
 def own_entries(x: Given) -> Gives:
-    """Entries between degrees of freedom of one joint. Their S turn with the body, so S x* f does not occur.
+    """The entries between degrees of freedom of one joint. Their motions S turn with the body, so S x* f does
+    not occur.
 
     For a joint with one degree of freedom S^T (S x* f) is 0 anyway.
     """

@@ -128,7 +128,7 @@ def _by_inverse_dynamics_with_forces(call: Call, _: object) -> Any:
 
 
 def _balance(call: Call, _: object) -> Any:
-    """Both sides of dID/du = -M da/du, the changes of the torques at constant a and by the change of a."""
+    """Both sides of M da/du = -dID/du at a = FD, for u = q, v and fext."""
     *by_state, M, by_fext = call("rnea_fext_derivatives", a=call("aba_fext"))
     da_dq, da_dv, _, da_dfext = call("aba_fext_derivatives")
     sides = M @ da_dq, M @ da_dv, np.einsum("kij,kjbc->kibc", M, da_dfext)

@@ -1,6 +1,6 @@
 """Bodies in one common frame, and the matrix B of Singh, Russell and Wensing, RA-L 2022.
 
-Through B, velocities enter the derivatives of inverse dynamics and the Coriolis matrix.
+Velocities enter the derivatives of inverse dynamics and the Coriolis matrix through B.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Unturned:
 
 @dataclass(frozen=True, slots=True)
 class BMatrix:
-    """B = [[Bt, 0], [-l x, 0]], which maps motions to forces; a sum over bodies.
+    """B = [[Bt, 0], [-l x, 0]], which maps motions to forces. B of several bodies is the sum of theirs.
 
     For one body Bt = -([w x] Sigma + [h x][v x]), and l is its linear momentum.
     """
@@ -76,7 +76,9 @@ def placed(body: Body, x: Given) -> Transform:
 
 
 def in_common_frame(own: MassMoments, R: Matrix, p: Vector) -> MassMoments:
-    """The moments in the common frame of a body with this pose."""
+    """The mass moments of a body with this pose, in the common frame. `own` has them in the body's own
+    frame.
+    """
     h = R.apply(own.first)
     shifted = h + p * own.mass
     sigma = R.congruence(own.second) + Matrix.outer(shifted, p) + Matrix.outer(p, h)

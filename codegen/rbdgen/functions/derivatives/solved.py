@@ -1,4 +1,4 @@
-"""Forward dynamics at a state, solved by one factor of M, and the derivatives of the torques there.
+"""Forward dynamics at a state, solved with one factor of M, and the derivatives of the torques at this state.
 
 All derivatives of forward dynamics on a `ReducedModel` begin with these steps. M = L^T D L is computed from
 composite mass moments (Featherstone 2008, section 6.5). A floating base's linear velocity is left out, see

@@ -49,7 +49,7 @@ Rows = Sequence[Sequence[Scalar]]
 
 
 def solve_inward(x: Given) -> Gives:
-    """Compute -C^-1 b and f. They include the force of the chains on this one."""
+    """Compute -C^-1 b and f. The b of a chain includes the forces that chains on its end hand on."""
     b = list(map(add, x.b, times(x.S, x.force)))
     return {"solved": times(x.inverse, b), "passed": list(map(add, x.force, times(transposed(x.K), b)))}
 
@@ -140,7 +140,7 @@ class ChainLanes:
         return self.C[k].index(below - first, above - first)
 
     def _six(self, array: str, order: Iterable[int], joints: Sequence[int]) -> Access:
-        """The six numbers of one joint in each run."""
+        """The places of the six numbers of one joint in each run."""
         return MatrixView(array, self.lanes.stride).block(order, (0,), [(0, j) for j in joints])
 
     # ---- quantities that do not depend on right-hand sides
@@ -229,11 +229,11 @@ class ChainLanes:
         )
 
     def back(self, k: int) -> Access:
-        """U K of a chain, followed by the force that it hands on for qdd."""
+        """The places of U K of a chain, followed by the force that it hands on for qdd."""
         return self.backs.block(range(BASE * k, BASE * (k + 1)), range(BASE + 1))
 
     def subspaces(self, joints: Sequence[int], starts: Iterable[Place] = TOP_LEFT) -> Access:
-        """S of these joints, in the order of a base's degrees of freedom."""
+        """The places of S of these joints, in the order of a base's degrees of freedom."""
         return MatrixView("S", self.lanes.stride).entries(
             [(c, j) for j in joints for c in LINEAR_FIRST], starts
         )
@@ -245,18 +245,18 @@ class ChainLanes:
         return Columns(self.tree, *steps, constants, sizes, right, result, first, nonzero).loops()
 
     def _inverses(self, alike: Sequence[int]) -> Access:
-        """-C^-1 of chains of one size, or of the base."""
+        """The places of -C^-1 of chains of one size, or of the base."""
         if alike[0] == ROOT:
             return whole("base_inverse", BASE**2)
         return self.inverse.entries(square(self.tree.size(alike[0])), alike)
 
     def _gains(self, alike: Sequence[int]) -> Access:
-        """K of chains of one size."""
+        """The places of K of chains of one size."""
         firsts = [(self.chains[k].joints[0], 0) for k in alike]
         return self.K.block(range(self.tree.size(alike[0])), range(BASE), firsts)
 
     def _subspaces(self, alike: Sequence[int]) -> Access:
-        """S of chains of one size."""
+        """The places of S of chains of one size."""
         starts = [(0, self.chains[k].joints[0]) for k in alike]
         return self.subspaces(range(self.tree.size(alike[0])), starts)
 
@@ -303,7 +303,7 @@ class ChainLanes:
 
 
 def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
-    """The values in rows that grow by one."""
+    """The values of a lower triangle by rows, the first of which has one value."""
     rest, rows = list(values), list[list[Scalar]]()
     while rest:
         rows.append([rest.pop(0) for _ in range(len(rows) + 1)])

@@ -28,7 +28,7 @@ def minv_recursive(model: Model, q: Sequence[Coordinate], naming: Naming = unnam
 
     The quantities have the following meanings at v = 0 without gravity. F_i tau is the articulated bias force
     of body i in the ABA. After the inward pass, row i of Minv times tau is D_i^-1 u_i. P_i tau is a_i for a
-    tau that is zero before i.
+    tau whose elements before i are zero.
     """
     transforms = [body.transform(q_i) for body, q_i in zip(model.bodies, q, strict=True)]
     Minv: list[list[Scalar]] = [[0] * model.nv for _ in range(model.nv)]

@@ -46,7 +46,7 @@ class Load:
                 self.u[g] = sub(self.u.get(g, 0), mul(k, S.dot(self.force)))
 
     def release(self, freedoms: Released) -> None:
-        """Release these freedoms, that is eliminate them."""
+        """Release (eliminate) these freedoms."""
         felt = back_substituted(freedoms.lower, [self.u.get(g, 0) for g in freedoms.freedoms])
         self.row |= dict(zip(freedoms.freedoms, felt, strict=True))
         self.force = self.force + combination(freedoms.scaled, felt)

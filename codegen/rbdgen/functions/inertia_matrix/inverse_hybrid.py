@@ -53,7 +53,7 @@ def factor(body: Body, x: Given) -> Gives:
 
 
 def response(above: Jointed, x: Given) -> Gives:
-    """The entries of W at the joint of an ancestor."""
+    """Compute the entries of W at the joint of an ancestor."""
     return {"W_below": [neg(value) for value in back_substituted(x.L, along_joint(above, x.force))]}
 
 

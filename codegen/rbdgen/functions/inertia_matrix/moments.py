@@ -40,7 +40,9 @@ def composite(body: Body, x: Given) -> Gives:
 
 
 def felt(above: Jointed, x: Given) -> Gives:
-    """The entries of M with an ancestor's joint: S^T f, where f is the unit force carried to the ancestor."""
+    """Compute the entries of M between a joint and that of an ancestor: S^T f, where f is the unit force
+    carried to the ancestor.
+    """
     entries = along_joint(above, x.force)
     return {"M": entries, "M_below": entries}
 

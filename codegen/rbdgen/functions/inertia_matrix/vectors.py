@@ -75,7 +75,7 @@ class Blocks:
 
     def path(self, i: int, block: int) -> Path:
         """The degrees of freedom over which the entries of row i and a block are summed, from the root on.
-        They are the ancestors of i and the chain of i, as far as the block meets their chains.
+        They are the ancestors of i and the chain of i, without those whose chains the block does not meet.
         """
         own = {*self.reduced.ancestors[i], *self.chains[i]}
         return tuple(k for k in sorted(own) if self.meets(k, block))
@@ -168,8 +168,8 @@ def _product(blocks: Blocks, path: Path, at: Sequence[tuple[int, int]]) -> FormL
 
 
 def _mirror(blocks: Blocks) -> list[FormLoop]:
-    """The loops that write entries left of the diagonal: first those within the blocks on it, then those of
-    whole blocks.
+    """The loops that write entries left of the diagonal: first those within the blocks on the diagonal, then
+    those of whole blocks.
     """
     every, firsts, wide = range(blocks.wide), blocks.firsts, blocks.wide
     right = [(max(0, min(row, block - wide)), block) for block in firsts for row in range(0, block, wide)]

@@ -1,15 +1,15 @@
 """Second derivatives of forward dynamics from those of inverse dynamics, at a = FD(q, v, tau).
 
-They follow from differentiating ID(q, v, FD(q, v, tau)) = tau twice. With D_j = dM/dq_j, a_j = da/dq_j and
-a_k' = da/dv_k, and qq, qv, vv of inverse dynamics, the columns are
+They follow from differentiating ID(q, v, FD(q, v, tau)) = tau twice. Let D_j = dM/dq_j, a_j = da/dq_j and
+a_k' = da/dv_k, and let qq, qv and vv be the second derivatives of inverse dynamics. Then the columns are
 
     by q_j, q_k     -M^-1 (qq_jk + D_j a_k + D_k a_j)
     by q_j, v_k     -M^-1 (qv_jk + D_j a_k')
     by v_j, v_k     -M^-1 vv_jk
     by q_j, tau_k   -M^-1 D_j M^-1 e_k
 
-The pose and the linear velocity of a floating base enter only through its own acceleration, vdot = a - w x v
-- u with u = -R^T g, where the dynamics determine a without them. The derivatives by the pose and the linear
+The pose and the linear velocity of a floating base enter only through its own acceleration. With u = -R^T g,
+it is vdot = a - w x v - u, where a does not depend on them. The derivatives by the pose and the linear
 velocity are therefore known without M, and all others are computed for a base whose linear velocity is 0.
 """
 
@@ -95,7 +95,9 @@ def _solved(
     by_q: Sequence[int],
     by_v: Sequence[int],
 ) -> ForwardSecond:
-    """The second derivatives by the degrees of freedom `by_q` and `by_v`, and by all elements of tau."""
+    """The second derivatives by q along the degrees of freedom `by_q`, by v at those of `by_v`, and by all of
+    tau.
+    """
     second, every, moved = torque.second, range(len(Minv)), bodies_moved(model)
     rates: dict[int, list[tuple[int, int, Scalar]]] = {j: [] for j in every}
     for (i, m, j), value in second.qa.items():

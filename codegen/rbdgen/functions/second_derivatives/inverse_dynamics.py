@@ -6,8 +6,8 @@ tangent space. The first derivatives are evaluated on dual numbers, whose variab
 freedom. Elements that follow from others are not differentiated; the symmetries are those of Singh, Russell
 and Wensing, 2022:
 
-- The derivative by q_j and q_k is that of the deeper joint's column by the other joint's coordinate, and
-  serves for both orders.
+- If q_j and q_k belong to two joints, the column of the deeper joint is differentiated by the coordinate of
+  the other joint. The result serves for both orders.
 - The derivative by v_j and v_k is dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i, as the inertial torque is quadratic
   in v. If the joint of row i has several degrees of freedom, its axes S rotate with it, which adds
   S_i . (S_j x* F_k + S_k x* F_j). Here F_k is the sum of the forces S_o M_ok over the degrees of freedom o of
@@ -100,8 +100,7 @@ def expansion_without_savings(model: Model, x: State) -> Expansion:
         dict(_slopes(first.dtau_da)),
     )
     # The dual numbers have n variables q, then n variables v. Indices outside 0 ... n - 1 belong to
-    # derivatives
-    # by the other kind of variable.
+    # derivatives by the other kind of variable.
     inside = (
         {index: value for index, value in tensor.items() if min(index) >= 0 and max(index) < n}
         for tensor in second
@@ -161,8 +160,9 @@ def _by_velocities(model: Model, M: Rows, qa: Tensor) -> Tensor:
 
 
 def upward(reduced: ReducedModel, x: State) -> Iterator[tuple[int, Vector]]:
-    """The first degree of freedom of every floating base, with u = -R^T g, which gravity adds to its
-    acceleration."""
+    """The first degree of freedom of every floating base, with u = -R^T g, which stands for gravity and is
+    added to the base's acceleration.
+    """
     for body, placed in zip(reduced.model.bodies, reduced.at(x.q), strict=True):
         if body.floats:
             yield body.joint.idx_v, placed.rotation.to_child(-reduced.gravity)

@@ -22,7 +22,7 @@ def flat(tensor: Mapping[Index, Scalar], n: int) -> list[Scalar]:
 
 
 def folded(model: Model, tensor: Tensor) -> Tensor:
-    """The tensor over the independent degrees of freedom, from that over all, along all three indices."""
+    """The tensor over the independent degrees of freedom, folded along all three indices."""
     if model.coupling.is_trivial:
         return tensor
     led = {i: (group, m) for group, members in enumerate(model.coupling.groups) for i, m in members}
@@ -37,7 +37,7 @@ def folded(model: Model, tensor: Tensor) -> Tensor:
 def symmetric(tensor: Tensor, exchange: Exchange) -> Tensor:
     """The tensor with equal elements at an index and its exchange.
 
-    The two elements agree except for rounding; that at the larger of the two indices replaces both.
+    The two elements agree except for rounding. The element at the larger of the two indices replaces both.
     """
     result: Tensor = {}
     for index, value in tensor.items():

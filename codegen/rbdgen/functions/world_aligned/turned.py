@@ -1,7 +1,7 @@
 """M and C v + g of a floating base in world-aligned coordinates.
 
 The velocity of the floating base is nu = [dp/dt, w] in world axes here, whereas v has both in the base's own
-axes. Joints are as usual. With the base's rotation R and T = diag(R, R, 1),
+axes. The elements of joints are those of v. With the base's rotation R and T = diag(R, R, 1),
 
     nu = T v,  dnu/dt = T (a + [w x v; 0; 0]),  M_w dnu/dt + h_w = T tau
     M_w = T M T^T,  h_w = T ID(q, v, [v x w; 0; 0])
@@ -42,7 +42,7 @@ def crba_world(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) 
 def nle_world(
     model: Model, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
 ) -> list[Scalar]:
-    """h_w: T ID at the acceleration that keeps nu constant."""
+    """h_w, with nv elements: T ID at the acceleration that keeps nu constant."""
     R, _ = model.bodies[0].transform(q[0])
     keeping = Vector(*v[:3]).cross(Vector(*v[3:6]))
     return _turned(R, rnea(model, q, v, [*keeping, *[0] * (model.nv - 3)], naming=naming))
@@ -57,7 +57,9 @@ def _turned(R: Matrix, column: list[Scalar]) -> list[Scalar]:
 
 
 def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
-    """M_w: h and J of the robot are rotated, its mass is not. A joint's column is rotated as a force."""
+    """M_w, nv x nv. In the base's block, the first moment h and the rotational inertia J of the robot are
+    rotated, and the mass stays the same. The base's part of a joint's column is rotated as a force.
+    """
     M = crba_composite(reduced, q, naming)
     rotation = reduced.at(q)[0].rotation
     h = rotation.to_parent(Vector(M[5][1], M[3][2], M[4][0]))

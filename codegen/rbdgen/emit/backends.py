@@ -40,7 +40,7 @@ class Backend:
         return cast("Mapping[str, str]", self._part("files").files(folder))
 
     def refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
-        """Why it cannot be asked for together with these options, and what to do; None if it can.
+        """The reason why these options exclude the backend, with advice; None if they do not.
 
         Args:
             options: all options.
@@ -59,7 +59,7 @@ class Backend:
             options: all options.
             rows: the functions asked for, by name.
             model: the robot.
-            parameters: how many of its parameters are inputs.
+            parameters: the number of its parameters that are inputs.
         """
         return cast("Options", self._part("request").extended(options, rows, model, parameters))
 
@@ -95,7 +95,7 @@ ON_REQUEST: Final = {backend.name: backend for backend in BACKENDS if backend.as
 
 
 def asked_for(emit: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names in `--emit`, each with the text after its colon (empty if there is no colon)."""
+    """The names in `--emit`, each with the text after its colon (empty if there is no colon)."""
     for one in emit:
         name, _, detail = one.partition(":")
         yield name, detail

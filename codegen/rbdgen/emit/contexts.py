@@ -1,4 +1,4 @@
-"""The contexts of the templates for a robot and its functions: finished texts, with nothing to compute."""
+"""The contexts of the templates for a robot and its functions: finished texts, which templates only place."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ Facts = TypeVar("Facts", JointFacts, FrameFacts, ContactFacts, ParameterFacts)
 
 @dataclass(frozen=True)
 class CRow(Generic[Facts]):
-    """A row of the robot's facts in the header, as in the manifest, with what only C needs."""
+    """A row of facts of the robot, as in the manifest, with the texts that only the C header needs."""
 
     macro: str
     """The end of the names of its macros, such as `<ROBOT>_Q_<macro>`."""
@@ -227,7 +227,7 @@ def function_context(
 
 
 def _in_place(signature: SizedSignature) -> bool:
-    """Whether the function turns an inertia into an inertia."""
+    """Whether the function maps one inertia to another."""
     return signature.inputs[0].kind == "inertia" and [x.kind for x in signature.outputs] == ["inertia"]
 
 

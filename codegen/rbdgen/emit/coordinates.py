@@ -1,4 +1,4 @@
-"""Derivatives by the elements of q, from those in its tangent space, by the formulas of the joint types."""
+"""Converts derivatives from the tangent space of q to the elements of q, by the formulas of joint types."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _SHOWN: Final = 80
 
 
 def check_identifier(name: str) -> str:
-    """Return `name` if it is an identifier of C, C++ and Python; otherwise raise `EmitError`."""
+    """Returns `name` if it is an identifier of C, C++ and Python. Raises `EmitError` otherwise."""
     if not _IDENTIFIER.fullmatch(name) or name in RESERVED:
         raise EmitError(
             f"{_shown(name)} is not usable as a name in C and Python;"
@@ -58,7 +58,7 @@ def check_identifier(name: str) -> str:
 
 
 def check_robot_name(name: str) -> str:
-    """Return `name` if it can name a Python package and begin C functions; otherwise raise `EmitError`."""
+    """Returns `name` if it can name a Python package and begin C functions. Raises `EmitError` otherwise."""
     if len(name) > LONGEST_NAME:
         raise EmitError(f"{_shown(name)} has {len(name)} letters; choose a name of at most {LONGEST_NAME}")
     check_identifier(name)
@@ -70,7 +70,7 @@ def check_robot_name(name: str) -> str:
 
 
 def check_argument_name(name: str) -> str:
-    """Return `name` if an array argument of a C function can have it; otherwise raise `EmitError`."""
+    """Returns `name` if an array argument of a C function can have it. Raises `EmitError` otherwise."""
     if hides_the_function(check_identifier(name)):
         raise EmitError(f"an argument named '{name}' would hide a name of the emitted C; rename it")
     return name

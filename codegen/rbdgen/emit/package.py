@@ -196,7 +196,7 @@ class RobotFacts:
     snapped: tuple[tuple[str, float], ...] = ()
     """Pairs of a joint and the largest change of an entry of its rotation."""
     warnings: tuple[str, ...] = ()
-    """Each says what is odd in the URDF and what was done about it: `LINE: PROBLEM; REMEDY`."""
+    """The warnings of the description, each `LINE: PROBLEM; REMEDY`, with what was done about the problem."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The options of the generator, as JSON values."""
     resistance: tuple[ResistanceFacts, ...] = ()
@@ -293,7 +293,7 @@ class EmitOptions:
     extensions: bool = True
     """Whether compiler extensions, and libm beyond sine and cosine, are allowed (target host)."""
     nesting: int = 1
-    """The largest number of levels, in one statement, of operations used once; see `emit.c.printer`."""
+    """The largest number of levels of nested operations in one statement; see `emit.c.printer`."""
     prefix: str = ""
     """The prefix of the target's tools, for the build files of the folder."""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
@@ -327,6 +327,6 @@ class Sources:
         return manifest
 
     def c_sources(self) -> Iterator[tuple[str, str]]:
-        """Yield every function with its C file."""
+        """The name of every function, with the path of its C file."""
         for name, facts in self.manifest["functions"].items():
             yield name, facts["source"]

@@ -13,7 +13,7 @@ _WIDTH = 100
 
 
 def pattern_lines(output: SizedArgument) -> tuple[str, ...]:
-    """Describe the pattern of an output, or nothing if it has none.
+    """The lines that describe the pattern of an output; none if every element may be other than 0.
 
     In "may be other than 0, row by row: 0-5: 0-17; 6-8: 0-8", columns 0 to 17 of the rows 0 to 5 and columns
     0 to 8 of the rows 6 to 8 may be other than 0.
@@ -34,7 +34,7 @@ def pattern_lines(output: SizedArgument) -> tuple[str, ...]:
 
 
 def _rows(positions: Sequence[int], shape: Sequence[int]) -> str:
-    """List the positions along the last axis row by row; neighbouring rows that are alike share an entry."""
+    """The positions along the last axis row by row; neighbouring rows that are alike share an entry."""
     if len(shape) < 2:
         return ranges_text(positions)
     rows = [
@@ -49,7 +49,7 @@ def _indices(row: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _together(rows: Sequence[tuple[tuple[int, ...], str]]) -> Iterator[tuple[str, str]]:
-    """Join neighbouring rows that differ only in their last index."""
+    """The rows, where neighbours that differ only in their last index are joined."""
     for (before, columns), alike in groupby(rows, lambda row: (row[0][:-1], row[1])):
         numbers = ranges_text([indices[-1] for indices, _ in alike])
         yield " ".join([*map(str, before), f"[{numbers}]" if " " in numbers else numbers]), columns

@@ -18,7 +18,7 @@ def render(
     options: EmitOptions | None = None,
     golden: Mapping[str, Golden] | None = None,
 ) -> Sources:
-    """Print the whole folder; the manifest, which lists all files, comes last.
+    """Prints the whole folder; the manifest, which lists all files, comes last.
 
     Args:
         facts: what the files say of the robot.

@@ -47,7 +47,7 @@ def folder_of(given: object) -> Path:
 
 
 def check_path(folder: Path) -> None:
-    """Raise `OptionError` if no file system can have a folder of that name."""
+    """Raises `OptionError` if no file system can have a folder of that name."""
     try:
         sound = b"\0" not in os.fsencode(folder)
     except UnicodeEncodeError:
@@ -57,13 +57,13 @@ def check_path(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write the files as `folder` and replace an older folder of rbdgen there.
+    """Writes the files as `folder`, and replaces an older folder of rbdgen there.
 
     If the old folder cannot be removed after the new one is in place, a warning says so.
 
     Raises:
         EmitError: something else has that name, the older folder holds files that rbdgen did not write, or
-            the disk refuses. What was there is then unchanged.
+            the disk refuses. Whatever had this name before is then unchanged.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a single file, whole or not at all, and replace an older file of that name.
+    """Writes a single file, whole or not at all, and replaces an older file of that name.
 
     Raises:
         EmitError: something that is no file has that name, or the disk refuses.
@@ -97,7 +97,7 @@ def write_file(path: Path, text: str) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time write into a folder. The lock is on the folder itself and leaves no file."""
+    """Lets one process at a time write into a folder. The lock is on the folder itself and leaves no file."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -139,7 +139,7 @@ def _write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names atomically; return False if the system or the file system cannot do that."""
+    """Exchanges two names atomically; returns False if the system or the file system cannot do that."""
     rename = _renameat2()
     arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
     return rename is not None and rename(*arguments) == 0
@@ -159,7 +159,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 
 def _put_right(parent: Path) -> None:
-    """Remove or restore what killed runs left in a folder. The caller must hold the lock on it."""
+    """Removes or restores what killed runs left in a folder. The caller must hold the lock on it."""
     for path in sorted(parent.glob(".*-*")):
         leaving = _LEAVING.fullmatch(path.name)
         if leaving is None or path.is_symlink() or not path.is_dir():
@@ -183,8 +183,8 @@ def _put_one_right(path: Path, name: str, kind: str, token: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Delete rbdgen's own files, and then the empty folders. The manifest, which lists the files, is deleted
-    last.
+    """Deletes rbdgen's own files, and then the empty folders. The manifest, which lists the files, is the
+    last file to be deleted.
     """
     listed = _listed(folder / MANIFEST) or frozenset()
     files, folders = _contents(folder)
@@ -196,7 +196,7 @@ def _remove(folder: Path) -> None:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raise `EmitError` unless the folder is missing, empty or an older folder of rbdgen."""
+    """Raises `EmitError` unless the folder is missing, empty or an older folder of rbdgen."""
     if not os.path.lexists(folder):
         return
     if folder.is_symlink() or not folder.is_dir():

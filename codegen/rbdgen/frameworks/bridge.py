@@ -31,7 +31,7 @@ class Bridge:
         """The number by which C++ finds a function; it registers the function if it is new.
 
         Processes with the same code have the same keys. The same code with other derivatives gets another
-        key, as one library may have the derivatives and another one not.
+        key, because one library may have derivatives that another one lacks.
 
         Args:
             function: the function.

@@ -34,7 +34,10 @@ class Looking(casadi.Function):
         return super().__call__(*given, **named)
 
     def _look(self, where: str, value: Any) -> None:
-        """Checks columns, each a state; CasADi itself refuses arguments that it cannot read."""
+        """Checks the columns of a value, each of which is a state.
+
+        Values that cannot be read are ignored, because CasADi refuses them.
+        """
         nq = self._library.nq
         try:
             q = np.asarray(casadi.DM(value) if isinstance(value, (list, tuple)) else value, float)
@@ -44,7 +47,7 @@ class Looking(casadi.Function):
             self._library.plausible.tell(where, q.reshape(nq, -1).T, stacklevel=3)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies are plain functions."""
+        """Pickles and copies as a plain function of CasADi, without the check."""
         return casadi.Function.deserialize, (self.serialize(),)
 
 

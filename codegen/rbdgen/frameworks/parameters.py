@@ -1,4 +1,5 @@
-"""`update` of a framework: parameters by name, and log-Cholesky ones, in the framework's own arithmetic."""
+"""The function `update` for a framework: it takes parameters by name, and converts log-Cholesky parameters in
+the framework's own arithmetic."""
 
 from __future__ import annotations
 

@@ -22,15 +22,15 @@ ARCHITECTURES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "x86-64-v4": ("-march=x86-64-v4", _X86),
     "aarch64": ("-march=armv8-a", ()),
 }
-"""The architectures by name: the flag for single calls, and the levels of batch functions. The flag also
-names the least processor on which the module runs.
+"""The architectures by name: the flag for single calls, and the levels of x86-64 for which batch functions
+are compiled. The flag also names the oldest processor on which the module runs.
 """
 
 DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
 
 
 def architecture(name: str) -> tuple[str, tuple[str, ...]]:
-    """The row of the table. Raises OptionError, which lists all rows, if there is none."""
+    """The flag and the levels of an architecture. Raises OptionError, with a remedy, for an unknown name."""
     if name not in ARCHITECTURES:
         raise OptionError(f"{option('arch', name)} is not known; {choose(name, ARCHITECTURES)}")
     return ARCHITECTURES[name]
@@ -48,8 +48,8 @@ class BatchFunction:
 def batch_functions(
     sources: Sources, levels: tuple[str, ...], flags: Mapping[str, tuple[str, ...]], include: str
 ) -> Iterator[BatchFunction]:
-    """All batch functions of a folder. `flags` are given by function. The symbols of levels have different
-    suffixes.
+    """All batch functions of a folder. `flags` has the compiler's flags of each function. The symbols of
+    different levels have different suffixes.
     """
     for name, source in sources.c_sources():
         batch_function = source.removesuffix(".c") + "_batch.c"

@@ -68,12 +68,12 @@ class Cache:
         tag(root)
 
     def lookup(self, key: str) -> Path | None:
-        """The entry's folder, if it exists and is intact."""
+        """The entry's folder if it exists and is intact; None otherwise."""
         folder = self.root / key
         return folder if _sound(folder) else None
 
     def read(self, key: str, read: Callable[[Path], T]) -> T | None:
-        """Calls `read` on the entry's folder, and gives its result; None if there is no such entry."""
+        """Calls `read` on the entry's folder, and returns its result; None if there is no such entry."""
         if not (self.root / key).is_dir():
             return None
         try:
@@ -87,7 +87,7 @@ class Cache:
             return None
 
     def entry(self, key: str, fill: Callable[[Path], None]) -> Path:
-        """Gives the folder of an entry that nobody removes."""
+        """Returns the folder of an entry, as `using` does, but without a lock against its removal."""
         with self.using(key, fill) as folder:
             return folder
 
@@ -109,7 +109,7 @@ class Cache:
             yield folder
 
     def _found_or_made(self, key: str, fill: Callable[[Path], None], stack: ExitStack) -> Path:
-        """The entry's folder; `stack` holds a shared lock, with which nobody removes it."""
+        """The entry's folder; `stack` receives a shared lock, which keeps the entry from being removed."""
         lock = self.root / f"{key}.lock"
         for _ in range(_ATTEMPTS):
             with ExitStack() as attempt:
@@ -146,7 +146,7 @@ class Cache:
             shutil.rmtree(staging, ignore_errors=True)
 
     def _remove_stale(self) -> None:
-        """Remove the unfinished folders of killed processes."""
+        """Removes the unfinished folders of killed processes."""
         for folder in self.root.glob(f"{STAGING}*"):
             with suppress(OSError):
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:

@@ -130,7 +130,7 @@ def _output(command: Sequence[str], remedy: str = ANOTHER) -> str:
 
 
 def check_flags(flags: Sequence[str]) -> None:
-    """Raises BuildError for a flag that violates IEEE 754."""
+    """Raises BuildError for a flag with which results violate IEEE 754."""
     for flag in flags:
         if flag in _FORBIDDEN:
             raise BuildError(f"the flag {flag} changes results beyond rounding; leave it out")
@@ -152,7 +152,7 @@ def compile_all(
     jobs: int,
     watched: FunctionsWatched | None = None,
 ) -> dict[str, float]:
-    """Compile every source, `jobs` at a time. The result has the seconds that each source took.
+    """Compiles every source, `jobs` at a time, and returns the seconds that each source took.
 
     `watched` is notified when a compilation begins or ends. All running compilers are ended if one of them
     fails, or if an exception (including Ctrl-C) is raised.
@@ -185,7 +185,7 @@ def compile_all(
 
 
 def link(compiler: Compiler, objects: Sequence[str], module: str, folder: Path, flags: Sequence[str]) -> None:
-    """Link objects into a shared module. Raises BuildError if the linker refuses."""
+    """Links objects into a shared module. Raises BuildError if the linker refuses."""
     Processes().run(
         [*compiler.command, "-shared", *flags, *objects, "-o", module, "-pthread", "-lm"], folder, module
     )
@@ -206,7 +206,7 @@ class Processes:
         what: str,
         remedy: str = "check the compiler, or report the generated file",
     ) -> None:
-        """Run a command to its end. Raises BuildError, with its first error, if its exit status is not 0."""
+        """Runs a command to its end. Raises BuildError, with its first error, if its exit status is not 0."""
         with self._lock:
             if self._stopped:
                 raise BuildError(f"{what}: not compiled, another file failed")
@@ -238,7 +238,7 @@ class Processes:
             raise BuildError(f"{failed}: {reason_of(complaint)}; {remedy}")
 
     def stop(self) -> None:
-        """End all running commands and start no more."""
+        """Ends all running commands, and lets no other start."""
         with self._lock:
             self._stopped = True
             for process in self._running:

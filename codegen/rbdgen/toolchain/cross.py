@@ -1,4 +1,6 @@
-"""Compiles a generated folder for a microcontroller, measures its figures and checks its promises."""
+"""Compiles a generated folder for a microcontroller, measures its figures (flash, stack and instructions),
+and checks the guarantees of `figures.guarantees`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ DEBUGGED: Final = "-O0"
 """The flag of a build for debugging: its flash and stack are reported beside those of the target's flags."""
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
-"""Flags that figures need, beside those of the target."""
+"""Flags that the measurement of figures needs, beside those of the target."""
 
 
 def cross_compiler(target: Target) -> Compiler | None:
@@ -69,7 +71,8 @@ def with_figures(
     """The folder with the figures of every function in its manifest and on its page. Objects are not kept.
 
     Raises:
-        BuildError: the compiler refuses a source, a promise is broken, or a function does not fit the target.
+        BuildError: the compiler refuses a source, or a function violates a guarantee or does not fit the
+            target.
     """
     manifest = sources.manifest
     functions: dict[str, dict[str, Any]] = manifest["functions"]

@@ -67,7 +67,7 @@ def contents(root: Path) -> Contents:
 
 
 def clear(root: Path) -> Cleared:
-    """Remove all entries that no process is making or reading. Loaded libraries stay loaded.
+    """Removes all entries that no process is making or reading. Loaded libraries stay loaded.
 
     Only what rbdgen wrote is removed, and links are not followed.
 
@@ -94,7 +94,7 @@ def clear(root: Path) -> Cleared:
 
 
 def trim(root: Path, limit: int) -> None:
-    """Remove the least recently used entries until the others have at most `limit` bytes.
+    """Removes the least recently used entries until the others have at most `limit` bytes.
 
     Entries that are in use, or that cannot be removed, are kept.
     """
@@ -108,7 +108,7 @@ def trim(root: Path, limit: int) -> None:
 
 
 def tag(root: Path) -> None:
-    """Mark a folder as a cache unless it holds anything that rbdgen did not write."""
+    """Marks a folder as a cache unless it holds anything that rbdgen did not write."""
     with suppress(OSError):
         if not is_tagged(root) and not _foreign(root):
             (root / TAG).write_text(_TAG_TEXT, encoding="utf-8")
@@ -123,7 +123,7 @@ def is_tagged(root: Path) -> bool:
 
 
 def used_now(folder: Path) -> None:
-    """Note that an entry is used."""
+    """Records that an entry is used now."""
     with suppress(OSError):
         os.utime(folder / SEAL)
 
@@ -192,7 +192,7 @@ def _size(folder: Path) -> int:
 
 
 def _removed(folder: Path, unused_since: float | None = None) -> bool:
-    """Remove an entry as a whole, unless it is in use or was used after `unused_since`; return whether it
+    """Removes an entry as a whole, unless it is in use or was used after `unused_since`; returns whether it
     was removed.
     """
     lock = _lock_of(folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of this file after waiting for all others who hold it. A missing file is created."""
+    """Holds the lock of this file after waiting for all others who hold it. A missing file is created."""
     descriptor = None
     while descriptor is None:
         descriptor = _acquired(path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
@@ -23,9 +23,9 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
 
 @contextmanager
 def locked_at_once(path: Path) -> Iterator[bool]:
-    """Hold the lock if nobody else holds it; the value says whether it is held.
+    """Holds the lock if nobody else holds it; the value says whether it is held.
 
-    The file may be removed meanwhile: those who wait for it make a new one.
+    The file may be removed while the lock is held: processes that wait for the lock make a new file.
     """
     try:
         descriptor = _acquired(path, fcntl.LOCK_EX | fcntl.LOCK_NB)

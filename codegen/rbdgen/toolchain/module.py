@@ -34,12 +34,13 @@ from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
 from rbdgen.toolchain.watch import Watch
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
-"""The origin of a build, beside the other files: its first manifest, flags and levels; for
-`load.pickled`.
+"""The file with the origin of a build, which `runtime.pickled` reads: the manifest before compilation, the
+flags and the levels.
 """
 
 NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS"
-"""Turns `processor.c` into the constant that says for which processor the functions were compiled."""
+"""The flag that turns `processor.c` into the constant that says for which processor the functions were
+compiled."""
 
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 
@@ -71,7 +72,7 @@ class Toolchain:
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Path:
-    """Builds the package like `built`, for a cache from which nobody removes anything."""
+    """Builds the package as `built` does, and returns its folder without a lock against its removal."""
     with built(sources, toolchain, cache, watch) as folder:
         return folder
 
@@ -194,7 +195,7 @@ def _compile_package(
 
 
 def write_sources(files: Mapping[str, str], folder: Path) -> None:
-    """Write the texts as files of a folder."""
+    """Writes the texts as files of a folder."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

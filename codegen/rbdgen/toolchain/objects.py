@@ -1,6 +1,6 @@
 """Caches the objects of functions by the sources and flags of each function.
 
-A function is therefore compiled once, whatever other functions its folders have.
+A function is therefore compiled once, even if it is in several folders with different other functions.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Objects:
         jobs: int,
         watch: Watch,
     ) -> dict[str, float]:
-        """Compile all sources in this folder like `compile_all`, or copy their objects from the cache. The
-        result has the seconds that each source took when it was compiled.
+        """Compiles all sources in this folder as `compile_all` does, or copies their objects from the cache.
+        Returns the seconds that each source took when it was compiled.
 
         `functions` has the compilations of each function, and `others` those that are never cached.
         """

@@ -27,11 +27,11 @@ def shared_library(
     cache: Cache,
     watch: Watch | None = None,
 ) -> Iterator[Path]:
-    """Gives the path of the library, which is built if the cache lacks it, and differs for other code. The
-    library is kept as long as the context lasts.
+    """Gives the path of the library, which is built if the cache lacks it. The library is kept as long as the
+    context lasts, and other code has another path.
 
     `callers` are C files in folders of their own; the library has the functions of the folder that they
-    call. Batch functions are compiled for the least processor that the toolchain's flags name. Raises
+    call. Batch functions are compiled for the oldest processor that the toolchain's flags name. Raises
     BuildError as `module.build` does.
     """
     toolchain = replace(toolchain, levels=())

@@ -34,9 +34,9 @@ class Target:
     reals: tuple[Real, ...]
     """The number types of its hardware."""
     word: int
-    """Bytes of a register."""
+    """The size of a register, in bytes."""
     width: int = 1
-    """Lanes of a vector in emitted code."""
+    """The number of lanes of a vector in emitted code."""
     extensions: bool = False
     """Whether emitted code may use compiler extensions."""
     part: Part | None = None
@@ -71,7 +71,7 @@ class Target:
             )
 
     def with_ram(self, ram: int) -> Target:
-        """Return the machine with this size of RAM, in bytes. Raises OptionError if size does not matter."""
+        """The target with this size of RAM, in bytes. Raises OptionError if size does not matter."""
         if self.part is None:
             small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
             raise OptionError(
@@ -102,8 +102,8 @@ class Target:
 _EXACT: Final = ("-ffp-contract=off", "-fno-math-errno")  # the second makes sqrt an instruction, not a call
 _FAST: Final = ("-O2", *_EXACT)
 _UNFUSED: Final = "-fno-tree-slp-vectorize"
-"""gcc 12 combines neighbouring a * b + c and d * e - f into one fused vfmaddsub, even if contraction is
-off.
+"""The flag against a fusion in gcc 12, which combines neighbouring a * b + c and d * e - f into one vfmaddsub
+even if contraction is off.
 """
 
 _LOOPS: Final = (
@@ -112,16 +112,19 @@ _LOOPS: Final = (
     "--param=max-completely-peel-times=0",  # a loop of two runs stays a loop
     "-fno-reorder-blocks",  # a loop stays in one piece
 )
-"""Loops stay as they are in C, with one backward branch each, so that instructions can be counted."""
+"""The flags by which loops stay as they are in C, with one backward branch each, so that instructions can be
+counted."""
 
 _SMALL: Final = ("-Os", *_LOOPS, *_EXACT)
-"""On long straight lines -Os gives the fewest instructions; -O2 reorders them and runs out of registers."""
+"""The flags of small machines. On long straight lines -Os gives the fewest instructions; -O2 reorders them
+and runs out of registers."""
 
 _ARM: Final = "arm-none-eabi-"
 _ARM_PACKAGES: Final = "gcc-arm-none-eabi libnewlib-arm-none-eabi"
 
 _RV32: Final = ("-march=rv32imafc", "-mabi=ilp32f", "-mcmodel=medany", "-mno-relax")
-"""Without relaxation. Otherwise the linker shortens calls, and fewer instructions run than are counted."""
+"""The flags of RISC-V. Without -mno-relax the linker would shorten calls, and fewer instructions would run
+than are counted."""
 
 TARGETS: Final[dict[str, Target]] = {
     target.name: target
@@ -204,7 +207,7 @@ TARGETS: Final[dict[str, Target]] = {
 
 
 def target_named(name: str) -> Target:
-    """The row of the table. Raises OptionError, which lists all rows, if there is none."""
+    """The target of this name. Raises OptionError, with a remedy, for an unknown name."""
     if name not in TARGETS:
         raise OptionError(f"{option('target', name)} is not known; {choose(name, TARGETS)}")
     return TARGETS[name]

@@ -2,7 +2,8 @@
 
 They were measured on an x86 processor with AVX-512 (gcc 12, clang 14; RNEA, ABA, M^-1 and both derivatives of
 an arm, a quadruped and a humanoid). From a few thousand operations on, such code runs as fast as its
-instructions are fetched from the second-level cache. Fewer bytes, and thus fewer spills, mean less time.
+instructions are fetched from the second-level cache, so code with fewer spills and fewer bytes takes less
+time.
 
 - gcc: register allocation by priority instead of colouring saves 5 to 25 per cent of the bytes and 0 to 27
   per cent of the time, and compiles no slower. Tried without gain or with a loss: -O1 (it costs up to 30 per
@@ -29,6 +30,6 @@ BATCH_TUNING: Final[dict[str, tuple[str, ...]]] = {
     "gcc": ("-fschedule-insns", "-fsched-pressure", "-fpeel-loops", "-fipa-cp-clone"),
     "clang": (),
 }
-"""The same for batch functions whose results are vectors. Other batch functions are compiled like
-functions.
+"""Flags that follow those of the target for batch functions whose results are vectors. Other batch functions
+have the flags of `TUNING`.
 """

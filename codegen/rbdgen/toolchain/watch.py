@@ -15,13 +15,13 @@ class Watch:
     """
 
     def expects(self, total: int, kept: int = 0) -> None:
-        """Called with the number of functions that are wanted, and of those that were compiled before."""
+        """Receives the number of functions that are wanted, and of those that were compiled before."""
 
     def begins(self, function: str) -> None:
-        """The compiler begins with a function."""
+        """Is called when the compilation of a function begins."""
 
     def ends(self, function: str, seconds: float) -> None:
-        """The compilation of a function is complete; it took this time since its begin."""
+        """Is called when the compilation of a function is complete, with the time that it took."""
 
 
 class FunctionsWatched:
@@ -36,7 +36,7 @@ class FunctionsWatched:
         watch.expects(kept + len(self._left), kept)
 
     def begun(self, target: str) -> None:
-        """The compiler begins with an object."""
+        """Is called when the compilation of an object begins."""
         function = self._functions.get(target)
         if function is None:
             return
@@ -47,7 +47,7 @@ class FunctionsWatched:
             self._watch.begins(function)
 
     def ended(self, target: str) -> None:
-        """The compilation of an object is complete."""
+        """Is called when the compilation of an object is complete."""
         function = self._functions.get(target)
         if function is None:
             return

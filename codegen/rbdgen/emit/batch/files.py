@@ -16,9 +16,10 @@ from rbdgen.machine import lanes
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return one file per batch function, their header, the vector type and the self-test.
+    """The files of batch functions, by path: one per function, their header, the vector type and the
+    self-test.
 
-    The result is empty if no function of the folder has a batch form.
+    The result is empty if no function of the folder has a batch function.
     """
     if not folder.batches:
         return {}
@@ -61,7 +62,7 @@ def _counting(function: FolderFunction) -> str:
 
 
 def _sincos(folder: Folder) -> str:
-    """Print the built-in sine and cosine for vectors as wide as those of the batch functions."""
+    """The header of the built-in sine and cosine for vectors as wide as those of the batch functions."""
     return filled(
         "c/sincos.h.jinja",
         prefix=f"{folder.name}_lanes",
@@ -83,7 +84,7 @@ def _tile(function: FolderFunction, width: int) -> int:
 
 
 def _body(program: Program, symbol: str, style: Style, width: int) -> Body:
-    """Print the statements of a batch function. `width` is the number of elements in a tile."""
+    """The statements of a batch function. `width` is the number of elements in a tile."""
     if (graph := program.straight) is not None:
         return print_tiles(graph, style, symbol, width)
     return print_loop_tiles(program, symbol, style, width)

@@ -19,7 +19,7 @@ from rbdgen.graph.programs.program import Loop, Program, Result
 
 
 def print_loop_tiles(program: Program, symbol: str, style: Style, width: int) -> Body:
-    """Print a program with loops as the C of a batch function.
+    """Prints a program with loops as the C of a batch function.
 
     Args:
         program: the program in batch form.
@@ -73,7 +73,7 @@ def _complete(writers: Sequence[int], width: int, number: int) -> list[int]:
 
 
 def _scratch(loops: Sequence[Loop], outputs: Sequence[str]) -> dict[str, str]:
-    """Choose a scratch array for every output: the first that is free when a loop begins to use the output.
+    """The scratch array of every output: the first that is free when a loop begins to use the output.
 
     An output keeps its array until the last loop that names it, because a loop may read what an earlier loop
     has written, even after the output is complete.
@@ -102,7 +102,7 @@ def _arrays(loop: Loop) -> set[str]:
 
 
 def _renamed(loop: Loop, scratch: Mapping[str, str]) -> Loop:
-    """Return the loop with its accesses to outputs redirected to their scratch arrays."""
+    """The loop with its accesses to outputs redirected to their scratch arrays."""
 
     def renamed(accesses: Mapping[str, Access]) -> dict[str, Access]:
         return {

@@ -60,7 +60,7 @@ class Tiling:
 
 
 def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
-    """Yield the tiles of all outputs that have at least `width` elements."""
+    """The tiles of all outputs that have at least `width` elements."""
     for output in graph.outputs:
         size = len(output.elements)
         for k in range(0, size, width) if size >= width else ():
@@ -69,10 +69,10 @@ def tiles_of(graph: Graph, width: int) -> Iterator[Tile]:
 
 
 def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
-    """Print the statements of a batch function.
+    """Prints the statements of a batch function.
 
-    The function tries five orders of the graph's nodes and prints the one in which the fewest values wait in
-    memory. In the printed C, a tiled output is a pointer to the rows of the states, `states` is the number of
+    It tries five orders of the graph's nodes and prints the one in which the fewest values wait in memory. In
+    the printed C, a tiled output is a pointer to the rows of the states, `states` is the number of
     states, and `stream` says whether the results bypass the caches. An output that is shorter than a tile is
     an array of vectors.
 
@@ -152,7 +152,7 @@ def _stored_or_computed(
 
 
 def tiled(graph: Graph, segments: Sequence[Sequence[int]], tiles: Sequence[Tile]) -> Tiling:
-    """Decide when each tile begins and is stored, and give it the lowest free place in the scratch array.
+    """Decides when each tile begins and is stored, and gives it the lowest free place in the scratch array.
 
     A tile waits from the segment that computes the first of its elements to the segment that computes the
     last.
@@ -170,7 +170,7 @@ def tiled(graph: Graph, segments: Sequence[Sequence[int]], tiles: Sequence[Tile]
     stores: list[dict[int, list[Element]]] = [{} for _ in segments]
 
     def store(node: int, segment: int, at: Element) -> None:
-        """Store a node; `segment` applies to constants and inputs, which can be stored at any time."""
+        """Stores a node; `segment` applies to constants and inputs, which can be stored at any time."""
         stores[home.get(node, segment)].setdefault(node, []).append(at)
 
     leaving: list[list[tuple[Tile, int]]] = [[] for _ in segments]
@@ -203,14 +203,14 @@ class Moves:
     """
 
     def __init__(self, sizes: Mapping[str, int], style: Style, symbol: str) -> None:
-        """Start without tables; `sizes` is the number of elements of every output."""
+        """There are no tables at first; `sizes` is the number of elements of every output."""
         self._sizes = sizes
         self._kind = style.value_type
         self._symbol = symbol
         self.tables: list[CArrayOfNumbers] = []
 
     def clear(self, tiles: Sequence[Tile]) -> Iterator[str]:
-        """Yield one call for every output that has tiles of zeros; its table lists their first elements."""
+        """One call for every output that has tiles of zeros; its table lists their first elements."""
         for output, size in self._sizes.items():
             if firsts := [tile.first for tile in tiles if tile.array == output]:
                 table = self._table(f"{output}_zeros", firsts)
@@ -219,7 +219,7 @@ class Moves:
     def leave(
         self, number: int, output: str, scratch_array: str, places: Sequence[tuple[int, int]]
     ) -> Iterator[str]:
-        """Yield a call that stores tiles, if there are any.
+        """A call that stores tiles, or nothing if there are none.
 
         Its table lists, for each tile, its first element in the output and its place in the scratch array.
 
@@ -236,7 +236,7 @@ class Moves:
             yield f"{self._kind}_leave({rows}, {scratch_array}, {table}, {len(places)}, states, stream);"
 
     def _table(self, name: str, numbers: Sequence[int]) -> str:
-        """Add a table and return its name."""
+        """Adds a table and returns its name."""
         name = f"{self._symbol}_{name}"
         self.tables.append(CArrayOfNumbers(name, "int", len(numbers), rows_of_numbers([*map(str, numbers)])))
         return name

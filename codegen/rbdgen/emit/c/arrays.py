@@ -21,7 +21,7 @@ Address: TypeAlias = Callable[[str, int], int]
 """The place of an element in its array, from the array's name and the element's position."""
 
 _FEWEST: Final = 3
-"""Fewer zeros than this are written by ordinary statements."""
+"""The smallest number of neighbouring zeros that are written at once; ordinary statements write fewer."""
 
 
 def read_early(loop: Loop) -> set[tuple[str, int]]:
@@ -70,8 +70,8 @@ class Memory:
 
 
 def shared_memory(program: Program, boundary: int) -> Memory:
-    """Place the arrays, the largest first, each at the lowest place that is free during the loops that use
-    it.
+    """Places the scratch arrays, the largest first, each at the lowest place that is free during the loops
+    that use it.
 
     Every array begins at a multiple of `boundary`.
     """

@@ -17,9 +17,8 @@ from rbdgen.machine import lanes
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return C99 files for any compiler.
-
-    With extensions, they include the vector type if loops compute in vectors.
+    """The C99 files of a folder, by path. With extensions, they include the vector type if loops compute in
+    vectors.
     """
     name, robot = folder.name, folder.robot
     made = {f"{name}.h": filled("c/ROBOT.h.jinja", robot=robot, functions=folder.shown)}
@@ -45,7 +44,7 @@ def files(folder: Folder) -> dict[str, str]:
 
 
 def _sincos(folder: Folder) -> str:
-    """Print the header of the built-in sine and cosine."""
+    """The header of the built-in sine and cosine."""
     options = folder.options
     return filled(
         "c/sincos.h.jinja",
@@ -68,7 +67,7 @@ def _style(folder: Folder) -> Style:
 
 
 def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:
-    """Print the statements of a function."""
+    """The statements of a function."""
     program, symbol = function.source.printed, function.shown.symbol
     restrict = restrict_macro(folder.name)
     if (graph := program.straight) is not None:

@@ -53,7 +53,7 @@ def print_loops(
     after: Mapping[int, Sequence[str]] = MappingProxyType({}),
     robot: str = "",
 ) -> Body:
-    """Print the C of a program.
+    """Prints the C of a program.
 
     Args:
         program: the program to print.
@@ -127,7 +127,7 @@ class LoopPrinter:
         )
 
     def _scratch(self) -> list[str]:
-        """Declare the scratch arrays. If runs share vectors, the arrays are aligned and share memory."""
+        """The declarations of the scratch arrays; they are aligned and share memory if runs share vectors."""
         kind = self.style.value_type
         if not any(map(self._shares_vectors, self.program.loops)):
             return [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
@@ -141,7 +141,7 @@ class LoopPrinter:
         ]
 
     def _loop(self, loop: Loop) -> list[str]:
-        """Call a loop's body: once, `count` times, or as many times as its vectors need for `count` runs."""
+        """Calls a loop's body: once, `count` times, or as many times as its vectors need for `count` runs."""
         if loop.kernel.lanes > 1:
             return [self._call_of_limbs(loop)]
         read = _read(loop.kernel)
@@ -158,7 +158,7 @@ class LoopPrinter:
         return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
 
     def _call_of_limbs(self, loop: Loop) -> str:
-        """Call a body with lanes. It receives whole arrays and finds its elements in them itself."""
+        """Calls a body with lanes. It receives whole arrays and finds its elements in them itself."""
         written = dict.fromkeys(access.array for access in loop.writes.values())
         read = dict.fromkeys(access.array for access in loop.reads.values() if access.array != LIMB_CONSTANTS)
         kind = self.style.value_type
@@ -176,7 +176,7 @@ class LoopPrinter:
         return ", ".join(self._argument(access, counter) for access in {**reads, **writes}.values())
 
     def _in_vectors(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
-        """Call a body for as many runs at a time as a vector has lanes; rows of a matrix are stored
+        """Calls a body for as many runs at a time as a vector has lanes; rows of a matrix are stored
         transposed.
         """
         assert self.vectors is not None
@@ -198,7 +198,7 @@ class LoopPrinter:
         ]
 
     def _in_rows(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
-        """Call a body for rows of as many lanes as a register can hold; some of the lanes may be idle."""
+        """Calls a body for rows of as many lanes as a register can hold; some of the lanes may be idle."""
         assert self.vectors is not None
         most = self.vectors.most
         line, rows = self._line(loop, reads, vector=True), loop.rows(most)
@@ -218,7 +218,7 @@ class LoopPrinter:
         return self.vectors is not None and loop.vectorised(self.vectors.most)
 
     def _line(self, loop: Loop, accesses: Mapping[str, Access], vector: bool) -> str:
-        """Print a loop's body as a static function, unless an equal one exists, and return the function's
+        """Prints a loop's body as a static function, unless an equal one exists, and returns the function's
         name.
         """
         early = sorted(read_early(loop))
@@ -278,7 +278,7 @@ class LoopPrinter:
         return replace(body, statements=(*reads, *body.statements))
 
     def _transposed(self, square: Square, source: str, target: str) -> tuple[str, ...]:
-        """Transpose a square matrix vector by vector."""
+        """The statements that transpose a square matrix vector by vector."""
         assert self.vectors is not None
         macro, kind, (size, step) = self.vectors.macro, self.vectors.style.value_type, square
         return (

@@ -131,7 +131,7 @@ def print_parts(
     declared: Mapping[str, str] | None = None,
     longest: int = LONGEST_PART,
 ) -> Body:
-    """Print the statements of a graph, in parts if it has more than `longest` operations.
+    """Prints the statements of a graph, in parts if it has more than `longest` operations.
 
     Args:
         graph: its arrays have the names that they have in the printed function.
@@ -155,7 +155,7 @@ def print_parts(
 
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
-    """Cut a graph into segments of at most `longest` operations."""
+    """Cuts a graph into segments of at most `longest` operations."""
     trigonometry = trigonometry_of(graph, builtin=style.sincos is not None)
     places = readable(graph, trigonometry)
     segments = segments_between(graph, trigonometry, split(graph, longest))
@@ -172,7 +172,7 @@ def print_cut(
     zeros: Sequence[Zeros] = (),
     declared: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[Part], list[str]]:
-    """Print the statements of the first segment, the other segments as parts, and the calls of these parts.
+    """Prints the statements of the first segment, the other segments as parts, and the calls of these parts.
 
     `stores` lists for every segment the elements in which its nodes are stored, except those of the
     workspace.

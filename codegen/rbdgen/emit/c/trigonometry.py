@@ -72,9 +72,7 @@ def _angle_places(graph: Graph, angles: Iterable[int]) -> dict[int, int]:
 
 
 def angle_count(graph: Graph) -> int:
-    """Count the numbers in the angles whose sine or cosine an output needs: one per lane for an angle with
-    lanes.
-    """
+    """The number of angles whose sine or cosine an output needs; an angle with lanes counts once per lane."""
     with_lanes = graph.with_lanes()
     return sum(graph.lanes if with_lanes[angle] else 1 for angle in angle_nodes(graph))
 

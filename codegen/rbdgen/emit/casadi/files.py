@@ -11,7 +11,7 @@ from rbdgen.functions.differentiated import MODES
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return the CasADi functions for one state per call, and for several if that is requested."""
+    """The files of CasADi functions, by path: for one state per call, and for several if requested."""
     robot = folder.robot
     place = Place(folder.name, robot.of, robot.version, folder.facts.manifold)
     batches = {function.source.name for function in folder.batches}

@@ -76,8 +76,8 @@ def matrix_of(argument: SizedArgument) -> Matrix:
 
 
 def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
-    """The derivative of one matrix by another; its rows and columns are CasADi's indices of their
-    elements.
+    """The derivative of the matrix `of` with respect to the matrix `by`; its rows and columns are CasADi's
+    indices of their elements.
     """
     entries = []
     for at, place in _places(derivative).items():
@@ -87,7 +87,8 @@ def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
 
 
 def in_coordinates(jacobian: Matrix, elements: Sequence[Sequence[int]], nq: int) -> Matrix:
-    """Turn a Jacobian by the tangent space of q into one by q itself, which C stores as a full matrix.
+    """The Jacobian with respect to q, which C stores as a full matrix, from one with respect to the tangent
+    space of q.
 
     `elements` lists, for every element of the tangent space, those of q on whose rates it depends.
     """
@@ -105,7 +106,7 @@ def _places(argument: SizedArgument) -> dict[int, int]:
 
 
 def _mirrored(argument: SizedArgument, held: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the elements of `held` with the two symmetric axes exchanged, each with its place."""
+    """The elements of `held` with the two symmetric axes exchanged, each with its place."""
     if argument.symmetric is None or argument.dense is None:
         return
     first, second = argument.symmetric

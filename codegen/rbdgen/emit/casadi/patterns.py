@@ -56,7 +56,7 @@ def _lengths(manifold: Manifold) -> set[tuple[int, int]]:
 
 
 def in_disjoint_groups(reached: Mapping[int, Iterable[object]]) -> list[list[int]]:
-    """Group directions so that no two in a group reach the same number; one product then serves a group.
+    """Groups directions so that no two in a group reach the same number; one product then serves a group.
 
     This is the method of Curtis, Powell and Reid, 1974. Directions that reach nothing are in no group.
     """

@@ -90,7 +90,7 @@ def by_rows(
 
 
 def groups(wanted: Iterable[Wanted]) -> list[list[int]]:
-    """Group the seeds. The seeds of a group are 1 in the same direction."""
+    """The seeds in groups. The seeds of a group are 1 in the same direction."""
     reached: dict[int, list[tuple[str, int]]] = {}
     for one in wanted:
         for seed, of, _ in one.entries:

@@ -15,7 +15,7 @@ from rbdgen.wording import option
 
 
 def refused(options: Options, detail: str, *, small_machine: bool) -> str | None:
-    """Why functions of CasADi cannot be asked for, and what to do; None if they can."""
+    """The reason why the options exclude functions of CasADi, with advice; None if they do not."""
     if detail and not (detail.isdecimal() and detail.isascii() and int(detail) >= 1):
         return "give a positive number of states a call, such as casadi:32"
     if options.real != "double":

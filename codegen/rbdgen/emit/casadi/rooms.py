@@ -11,7 +11,7 @@ from rbdgen.emit.casadi.matrices import matrix_of
 from rbdgen.signature import SizedArgument
 
 _NEAR: Final = 16 * 1024
-"""The bytes of C results that stay in the nearest caches until they become CasADi's results."""
+"""The size, in bytes, of C results that stay in the nearest caches until they become CasADi's results."""
 
 _LANES: Final = 8
 """The largest number of states in a vector."""
@@ -29,11 +29,11 @@ class Rooms:
         self.work = 0
 
     def begin(self) -> None:
-        """Start the next entry point with an empty `w`."""
+        """Begins the next entry point with an empty `w`."""
         self.work = 0
 
     def taken(self, size: int) -> int:
-        """Reserve `size` numbers of `w` and return their place."""
+        """Reserves `size` numbers of `w` and returns their place."""
         room, self.work = self.work, self.work + size
         return room
 

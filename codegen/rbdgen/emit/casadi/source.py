@@ -93,7 +93,7 @@ class CRows:
 
     statements: tuple[str, ...]
     trigonometry: tuple[str, ...]
-    """The names of those functions of sin and cos that it calls."""
+    """The functions that it calls: "sin", "cos", both or none."""
 
 
 def _rows(place: Place, lanes: str | None) -> CRows:
@@ -275,7 +275,7 @@ class _Writer:
         states: int,
         products: tuple[Products, ...] = (),
     ) -> Entry:
-        """Make an entry point, which reads only those of its inputs that its calls receive."""
+        """An entry point, which reads only those of its inputs that its calls receive."""
         entry = Entry(symbol, tuple(inputs), call, tuple(results), states, self.rooms.work, products)
         passed = {x.array for call in _calls(entry) for x in call.passed}
         taken = tuple(replace(x, taken=x.taken and f"x_{x.local}" in passed) for x in entry.inputs)
@@ -289,8 +289,8 @@ class _Writer:
         *,
         transposed: bool = False,
     ) -> tuple[Products, ...]:
-        """Compute blocks of the Jacobian from the products, by weights or by rates, that take fewer
-        directions.
+        """The products from which blocks of the Jacobian are computed: those by weights or those by rates,
+        whichever take fewer directions.
 
         `left` lists the number of each result, its y and its x.
         """
@@ -405,7 +405,7 @@ class _Writer:
         return {name: Passed(f"x_{name}", size) for name, size in own.items()}
 
     def _inputs(self) -> tuple[Input, ...]:
-        """Start an entry point with the function's own inputs, as CasADi passes them."""
+        """Begins an entry point, and returns the function's own inputs as CasADi passes them."""
         self.rooms.begin()
         moving = {x.name for x in self.by or self.taken}
         return tuple(self.rooms.input(x.name, x, x.name, differentiable=x.name in moving) for x in self.taken)

@@ -8,7 +8,7 @@ from rbdgen.emit.text import filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return a header for C++ and the build files of make and CMake."""
+    """A header for C++ and the build files of make and CMake, by path."""
     context = {
         "robot": folder.robot,
         "functions": folder.shown,

@@ -42,7 +42,7 @@ BINDING: Final = ("calls.c", "bodies.h", "stream.h", "threads.h", "threads.c")
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return the files of the package. There are none for small machines, whose folders hold only C."""
+    """The files of the package, by path. There are none for small machines, whose folders hold only C."""
     if not folder.options.package or folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]

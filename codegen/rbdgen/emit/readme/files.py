@@ -14,7 +14,7 @@ from rbdgen.emit.text import filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """Return README.md, the page for readers who open the folder."""
+    """README.md, the page for readers who open the folder, by its path."""
     options = folder.options
     page = filled(
         "readme/README.md.jinja",

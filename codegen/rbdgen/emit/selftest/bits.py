@@ -1,6 +1,6 @@
 """A hash of results, bit by bit, at states that C and Python draw alike; the emitted self-test compares it.
 
-The states consist of numbers with few digits, of which every second is 0 on average. If many terms of an
+The states consist of numbers with few digits, half of which are 0 on average. If many terms of an
 equation vanish, its small terms show in the last bits of the result. Quaternions have unit length and time
 steps are not negative, as in real calls, because other inputs often give results that are not finite.
 """
@@ -165,7 +165,7 @@ def _numbers(integers: Array, middle: int, scale: float, words: Array) -> Array:
 
 
 def _words(count: int) -> npt.NDArray[np.int64]:
-    """Marsaglia's 32-bit xorshift generator."""
+    """The first `count` numbers of Marsaglia's 32-bit xorshift generator."""
     word = SEED
     words = np.empty(count, np.int64)
     for k in range(count):

@@ -60,7 +60,7 @@ def unwritten(real: str) -> str:
 
 
 def golden_context(facts: RobotFacts, function: FunctionSource, golden: Golden, real: str) -> CGolden:
-    """The golden states of a function as arrays of literals, and how the states of its hash are drawn."""
+    """The golden states of a function as arrays of literals, and the draws of the states of its hash."""
     cases = tuple(
         CCase(
             tuple(_array(function.name, number, name, values, real) for name, values in case.inputs.items()),

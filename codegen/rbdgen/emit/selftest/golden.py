@@ -77,7 +77,7 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
 
 def _bits(facts: RobotFacts, function: FunctionSource, real: Real) -> int:
     inputs = plain_inputs(function.signature.inputs, facts.manifold, real)
-    # evaluate the lanes if there are any: limb by limb, zeros may have other signs
+    # the program with lanes is run if there is one, because limb by limb zeros may have other signs
     outputs = run(function.lanes or function.program, inputs, BUILTIN)
     bits, compared = hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
     if compared < FEWEST:

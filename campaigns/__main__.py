@@ -16,7 +16,7 @@ from campaigns.tally import Tally, total
 FOLDER = Path(__file__).parent
 
 SIZE = 100
-"""Cases of a campaign that names no size of its own."""
+"""The number of cases of a campaign that has no `SIZE` of its own."""
 
 
 def campaigns() -> Mapping[str, ModuleType]:
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(tally: Tally) -> int:
-    """The failures, and the exit status."""
+    """Prints the counts and the notes of failures, and returns the exit status."""
     print(f"tried {tally.tried}, wrong {tally.wrong}, crashed {tally.crashed}")
     print(*tally.notes, sep="\n")
     return 1 if tally.failed else 0

@@ -1,4 +1,4 @@
-"""Robots described anew, with other values of their parameters."""
+"""Describes robots again with other values of their parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Changed(RobotBuilder):
-    """A builder whose description has other values of parameters."""
+    """A builder whose description has the given values of parameters, by their names."""
 
     def __init__(self, built: RobotBuilder, values: Mapping[str, float]) -> None:
         super().__init__(built.name)
@@ -29,7 +29,7 @@ class Changed(RobotBuilder):
 
 
 def described(recipe: Recipe, values: Mapping[str, float]) -> Robot:
-    """The robot of a recipe with these values."""
+    """The robot of a recipe with these values of parameters, by their names."""
     gravity = list(recipe.options.get("gravity", (0, 0, -9.81)))
     for k, axis in enumerate("xyz"):
         gravity[k] = values.get(f"gravity.{axis}", gravity[k])
@@ -37,7 +37,7 @@ def described(recipe: Recipe, values: Mapping[str, float]) -> Robot:
 
 
 def changed(description: Description, values: Mapping[str, float]) -> Description:
-    """Describes the robot with these values of parameters, by their names."""
+    """The description with these values of parameters, by their names."""
     links = tuple(_link(link, values) for link in description.links)
     joints = tuple(_joint(joint, values) for joint in description.joints)
     return replace(description, links=links, joints=joints)
@@ -88,7 +88,7 @@ def _link(link: Link, values: Mapping[str, float]) -> Link:
 
 
 def _entries(J: Array, own: Mapping[str, float], prefix: str) -> Array:
-    """Replaces entries of the upper triangle by values, and mirrors it."""
+    """J (3, 3) with the entries of the upper triangle replaced by `own[prefix + axes]`, and mirrored."""
     found = J.copy()
     for i in range(3):
         for j in range(i, 3):

@@ -1,6 +1,7 @@
-"""Hostile arrays and calls into a compiled library: what is taken is right, all else refused in one line.
+"""Hostile arrays and calls into a compiled library: each call is right, or refused in one line.
 
-Right is what the careful way gives for one state at a time on clean arrays.
+A result is right if it equals that of calls for one state at a time, which check and convert everything, on
+clean arrays.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Array = np.ndarray[Any, Any]
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` calls, a tenth as many pickles, and some of concurrent callers and of leaks."""
+    """Runs `size` calls, a tenth as many pickles, and a few cases of concurrent callers and of leaks."""
     robot = rbdgen.load_robot(PATHS["double_pendulum"])
     libraries = [rbdgen.build(robot, functions=FUNCTIONS, real=real) for real in ("double", "float")]
     return tallied(_cases(random.Random(seed), size, libraries))
@@ -92,7 +93,7 @@ def _read_only(x: Array) -> Array:
 
 
 class Subclass(np.ndarray[Any, Any]):
-    """A subclass of the arrays of NumPy."""
+    """A subclass of NumPy's arrays."""
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -140,7 +141,10 @@ THREADS: dict[Any, bool] = {
 
 
 def _leading(rng: random.Random) -> tuple[int, ...]:
-    """Draws leading axes, from none to the most that NumPy has, which is one too many for matrices."""
+    """Draws leading axes: up to so many that, with the axis of a vector, NumPy's limit is reached.
+
+    With the two axes of a matrix, the limit is then exceeded.
+    """
     drawn = rng.choice(("none", "one", "several", "many", "empty"))
     if drawn == "none":
         return ()
@@ -155,7 +159,7 @@ def _leading(rng: random.Random) -> tuple[int, ...]:
 
 
 def _own(rng: random.Random, leading: tuple[int, ...]) -> tuple[int, ...]:
-    """Draws leading axes that broadcast to these."""
+    """Draws leading axes of one argument, which broadcast to these."""
     drawn = rng.choice(("all", "all", "none", "some"))
     if drawn == "some":
         kept = leading[rng.randint(0, len(leading)) :]
@@ -164,7 +168,7 @@ def _own(rng: random.Random, leading: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _call(library: Library, name: str, number: int) -> str | None:
-    """Tries one call, of which all is drawn at random."""
+    """Tries one call with random arguments, and says what is wrong with it, if anything."""
     rng, values = random.Random(number), np.random.default_rng(number)
     function = library.functions[name]
     leading = _leading(rng)
@@ -179,7 +183,7 @@ def _call(library: Library, name: str, number: int) -> str | None:
     ]
     for k, x in enumerate(plain):
         if layouts[k] == "list" and x.size == 0:
-            layouts[k] = "C order"  # a list of no states does not say how long one is
+            layouts[k] = "C order"  # a list of no states does not show the length of a state
     given = [LAYOUTS[layout].made(x) for x, layout in zip(plain, layouts, strict=True)]
     fits = all(LAYOUTS[layout].taken for layout in layouts)
     threads, sensible = rng.choice(list(THREADS.items())) if rng.random() < 0.3 else (1, True)
@@ -199,7 +203,7 @@ def _call(library: Library, name: str, number: int) -> str | None:
 
 
 def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """Broadcasts shapes as NumPy does, without its limit of 32 axes."""
+    """Broadcasts shapes as NumPy does, but with any number of axes."""
     axes = max(map(len, shapes))
     columns = zip(*((1,) * (axes - len(shape)) + shape for shape in shapes), strict=True)
     return tuple(next((n for n in column if n != 1), 1) for column in columns)
@@ -208,7 +212,10 @@ def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
 def _output(
     rng: random.Random, function: Any, shape: tuple[int, ...], given: list[Any]
 ) -> tuple[Any, bool | None]:
-    """The value for `out`, and whether a call can write to it; None if both answers are right."""
+    """Draws a value for `out`, and says whether a call must accept it.
+
+    The second result is None if the call may accept or refuse it.
+    """
     drawn = rng.choice(
         ("none", "none", "none", "new", "input", "read-only", "short", "other", "list", "same")
     )
@@ -239,11 +246,11 @@ def _output(
 
 
 def _compared(what: str, function: Any, plain: list[Array], result: Any) -> str | None:
-    """Compares the result with careful calls for single states, from clean arrays."""
+    """The first difference from the results of careful calls for single states on clean arrays, or None."""
     leading = _broadcast([x.shape[:-1] for x in plain])
     with np.errstate(all="ignore"):
         clean = [np.ascontiguousarray(x, function.dtype) for x in plain]
-    if len(leading) > FEW_AXES:  # one axis at most is longer than 1, and NumPy broadcasts so many no more
+    if len(leading) > FEW_AXES:  # too many for NumPy to broadcast; at most one of them is longer than 1
         leading_of_clean: tuple[int, ...] = (math.prod(leading),)
         clean = [x.reshape(-1, x.shape[-1]) for x in clean]
     else:
@@ -269,7 +276,7 @@ def _compared(what: str, function: Any, plain: list[Array], result: Any) -> str 
 
 
 def _concurrent(library: Library, number: int, rounds: int) -> str | None:
-    """Runs eight threads that call, bind and share functions, each with its own numbers."""
+    """Checks the results of eight threads that call, bind and share functions, each with its own numbers."""
     problems: list[str] = []
 
     def caller(k: int) -> None:
@@ -300,7 +307,7 @@ def _resident() -> int:
 
 
 def _leaks(library: Library, name: str, calls: int) -> str | None:
-    """Calls in every way, also refused ones, keep no reference, and memory does not grow."""
+    """Checks that calls of every kind, also refused ones, keep no references and do not let memory grow."""
     function: Any = library.functions[name]
     inputs = [np.full((3, *x.shape), 0.5, function.dtype) for x in function.signature.inputs]
     one = [x[0].copy() for x in inputs]

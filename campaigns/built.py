@@ -51,7 +51,7 @@ class Recipe:
 
 
 def random_robot(kind: str, rng: np.random.Generator, most: int = 3) -> Recipe:
-    """Builds a robot of a kind with up to `most` bodies beside the root, followers and a fixed link."""
+    """Draws a robot of a kind with up to `most` bodies, not counting the root, followers and a fixed link."""
     if kind == "closed_loops":
         return _linkage(rng)
     drawing = Drawing(kind, rng)
@@ -101,7 +101,7 @@ class Drawing:
             self.single.append(f"led{k}")
 
     def add_tool(self) -> None:
-        """Adds a link on the last one, by a fixed joint."""
+        """Adds a link that is fixed to the last one."""
         self._body(TOOL, self.links[-1], "fixed")
 
     def recipe(self) -> Recipe:
@@ -156,7 +156,7 @@ class Drawing:
         self.links.append(name)
 
     def solid(self) -> dict[str, Any]:
-        """A body as some point masses make it, or a box along the axes."""
+        """The inertial arguments of a random body: of a few point masses, or of a box along the axes."""
         mass = float(self.rng.uniform(0.5, 3))
         if self.kind == "aligned":
             sides = self.rng.uniform(0.1, 0.5, 3) ** 2
@@ -177,7 +177,7 @@ class Drawing:
         return self._along(1.0) if self.kind == "aligned" or self.rng.random() < 0.3 else self._vector(1.0)
 
     def _along(self, size: float) -> list[float]:
-        """Along an axis, forth or back; lengths may be 0."""
+        """A random vector along a coordinate axis, in either direction, which may be 0."""
         vector = np.zeros(3)
         way = self.rng.choice([-1, 1]) if size == 1.0 else self.rng.choice([-1, 0, 1])
         vector[self.rng.integers(3)] = size * way
@@ -188,7 +188,7 @@ class Drawing:
 
 
 def _linkage(rng: np.random.Generator) -> Recipe:
-    """Linkages in a tilted plane and in space."""
+    """Draws a linkage in a tilted plane or in space."""
     kind = int(rng.integers(4))
     if kind == 0:
         tilt = tuple(float(x) for x in rng.normal(size=3))

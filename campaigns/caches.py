@@ -1,6 +1,7 @@
-"""Damaged caches and packages: entries, seals, modules; builds at once; folders generated anew.
+"""Damaged caches and packages, several builds at once, and folders that are generated again.
 
-A call that comes through gives the right torques; all else is refused in one line. Nothing ends the process.
+Entries of the cache, their seals and modules are damaged. A call either gives the right torques or is refused
+in one line. Nothing ends the process.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ DEEP = b"[" * 50_000
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` cases, an eighth of them with builds at once or anew."""
+    """Runs `size` cases; in an eighth of them several processes build, or a folder is generated again."""
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         kept = Path(scratch) / "kept"
         _use(kept)
@@ -90,7 +91,7 @@ def _flip(data: bytes, rng: random.Random) -> bytes:
 
 
 def _lines(data: bytes, rng: random.Random) -> bytes:
-    """JSON of another form."""
+    """Damages JSON so that it has another structure."""
     try:
         content = json.loads(data)
     except ValueError:
@@ -140,7 +141,7 @@ def _copied(kept: Path) -> Path:
 
 
 def _files(folder: Path, rng: random.Random) -> Path:
-    """Draws a file of a folder; those that are read when it is opened are drawn more often."""
+    """Draws a file of a folder; files that are read when the folder is opened are drawn more often."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     read = [path for path in files if path.suffix in (".json", ".so")]
     return rng.choice(rng.choice((files, read, read)))
@@ -198,7 +199,10 @@ def _damaged_package(kept: Path, damage: str, number: int, expected: dict[str, l
 
 
 def _at_once(kept: Path, same: bool, expected: dict[str, list[float]]) -> str | None:
-    """Eight processes with one empty cache: one folder for all, or two robots and folders of their own."""
+    """Generates by eight processes with one empty cache, into one folder or into a folder for each process.
+
+    If the folders are separate, the processes generate two different robots.
+    """
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         root = Path(scratch)
         commands = []
@@ -238,7 +242,7 @@ def _at_once(kept: Path, same: bool, expected: dict[str, list[float]]) -> str | 
 
 
 def _anew(number: int) -> str | None:
-    """Robots generated into one folder and loaded, one after another; older ones stay right."""
+    """Generates robots into one folder and loads each of them; libraries loaded earlier must stay right."""
     rng = random.Random(number)
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         root = Path(scratch)
@@ -258,7 +262,7 @@ def _anew(number: int) -> str | None:
 
 
 def _heavier(text: str, factor: int) -> str:
-    """All masses times a factor: so are the torques of gravity."""
+    """The URDF with all masses times a factor, so that gravity torques are also times this factor."""
     before, *rest = text.split('mass value="')
     masses = [part.split('"', 1) for part in rest]
     return before + "".join(f'mass value="{float(m) * factor!r}"{after}' for m, after in masses)

@@ -1,4 +1,4 @@
-"""Calls one function of a compiled library: a program of its own, which wrong code may end.
+"""Calls one function of a compiled library, in a process of its own, since wrong code may end the process.
 
 `python called.py LIBRARY SYMBOL ARGUMENTS RESULTS` reads inputs, and writes the results of single calls and
 of batches (both files of `numpy.savez`). `emitted.py` starts it and judges the results.
@@ -37,7 +37,10 @@ def main(library: str, symbol: str, arguments: str, results: str) -> None:
 
 
 def _singles(call: Any, inputs: Sequence[Array], sizes: Sequence[int]) -> Iterator[Array]:
-    """The last state comes first, so that what is written beyond a result spoils one that is done."""
+    """Yields the results of single calls, beginning with the last state.
+
+    In this order, a call that writes beyond its result spoils a result that was written before.
+    """
     states = len(inputs[0])
     rooms = [_room(states, size, inputs[0].dtype) for size in sizes]
     for k in reversed(range(states)):
@@ -57,7 +60,7 @@ def _batch(
 
 
 def _room(states: int, size: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Memory that nothing has written yet, and the result in it, which begins at a cache line."""
+    """Memory that is filled with `UNWRITTEN`, and the result in it, which begins at a cache line."""
     line = LINE // dtype.itemsize
     memory = np.full(states * size + 2 * line, UNWRITTEN, dtype)
     first = line - memory.ctypes.data // dtype.itemsize % line
@@ -65,7 +68,7 @@ def _room(states: int, size: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _with_surroundings(rooms: Sequence[tuple[Array, Array]]) -> Iterator[Array]:
-    """Each result, and then the memory before and behind it."""
+    """Yields each result, and then the memory before and behind it."""
     for memory, result in rooms:
         first = (result.ctypes.data - memory.ctypes.data) // memory.itemsize
         yield result

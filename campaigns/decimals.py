@@ -37,7 +37,7 @@ def cos_sin(angle: Decimal) -> tuple[Decimal, Decimal]:
 
 
 def skew(x: Array) -> Array:
-    """The matrices [x] of vectors (..., 3)."""
+    """The matrices [x] (..., 3, 3) of vectors x (..., 3), with [x] y = x x y."""
     zero = x[..., 0] * 0
     rows = ((zero, -x[..., 2], x[..., 1]), (x[..., 2], zero, -x[..., 0]), (-x[..., 1], x[..., 0], zero))
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
@@ -61,7 +61,7 @@ EYE = exact(np.eye(3))
 
 
 def rotation_about(axis: Array, angle: Decimal) -> Array:
-    """Rodrigues' formula for a unit axis."""
+    """The rotation matrix (3, 3) about a unit axis by an angle in rad, by Rodrigues' formula."""
     c, s = cos_sin(angle)
     return EYE * c + skew(axis) * s + np.outer(axis, axis) * (1 - c)
 
@@ -76,9 +76,7 @@ def norm(x: Array) -> Decimal:
 
 
 def inverse(M: Array) -> Array | None:
-    """Solves by elimination with the largest pivot; None if a column has none that stands out of the
-    rounding.
-    """
+    """The inverse of M, by elimination with the largest pivot; None if M is singular within rounding."""
     n = len(M)
     rows = np.concatenate([M, exact(np.eye(n))], axis=1)
     for k in range(n):

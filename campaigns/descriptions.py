@@ -1,6 +1,6 @@
-"""Damaged URDFs: their trees, numbers, names and bytes.
+"""URDFs whose trees, numbers, names or bytes are damaged.
 
-Each makes a sound robot, or is refused in one good line. Every file is built with both bases, and
+Each file gives a sound robot, or is refused in one clear line. Every file is built with both bases, and
 shown by `rbdgen inspect`.
 """
 
@@ -32,20 +32,20 @@ def run(seed: int, size: int) -> Tally:
 
 
 def run_case(seed: int, number: int) -> Tally:
-    """Tries one file; the note of a failure names its seed and number."""
+    """Tries one file; the note of a failure has its seed and number."""
     data = damaged(seed, number)
     try:
         verdict = judge(data)
         inspect(data, verdict)
     except AssertionError as error:
         return Tally(tried=1, wrong=1, notes=(_note(seed, number, error),))
-    except Exception as error:  # any: that is what is looked for
+    except Exception as error:  # any exception that is not an RbdgenError is a failure
         return Tally(tried=1, crashed=1, notes=(_note(seed, number, error),))
     return Tally(tried=1)
 
 
 def damaged(seed: int, number: int) -> bytes:
-    """The same file for the same numbers."""
+    """A damaged file of the corpus, which is the same for the same seed and number."""
     random = Random(f"{seed} {number}")
     data = random.choice(CORPUS).read_bytes()
     for _ in range(random.choice((1, 1, 2, 4))):
@@ -54,7 +54,7 @@ def damaged(seed: int, number: int) -> bytes:
 
 
 def inspect(data: bytes, verdict: Verdict) -> None:
-    """Whether the command line says of the file what the reader does."""
+    """Asserts that `rbdgen inspect` accepts or refuses the file as the reader did."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "some.urdf"
         path.write_bytes(data)

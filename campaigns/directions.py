@@ -1,15 +1,16 @@
 """Derivatives along directions, NAME_vjp, NAME_jvp and NAME_hvp, of all functions on random robots.
 
-A robot of one of the kinds below has three functions drawn, each with its three derivatives, in the tangent
-space or in coordinates, in a form that is drawn or in the cheapest one. Each is judged at three states: a
-random one, a special one (at rest, at right angles, unit directions, from a configuration to itself), and a
-fast one far away. One state of one derivative of one function is a case.
+Three functions are drawn for each robot of the kinds below, with three derivatives each, in the tangent space
+or in coordinates, in a form that is drawn or in the cheapest one. Each derivative is judged at three states:
+a random one, a special one (at rest, at right angles, along unit directions, from a configuration to itself),
+and a fast one with angles of many turns. One derivative of one function at one state is a case.
 
-The judge differentiates the textbook's form of the function by complex steps, which lose no digit; for
-NAME_hvp it takes differences of such gradients. Rates and gradients must moreover be transposed to one
-another, to 1e-9 of their terms. Errors of 1e-9 of the largest element always pass (1e-7 of NAME_hvp); a
-larger one is excused where changes of the inputs by 1e-13 change what is right as much, or where two widths
-of differences do. A closed loop in a singular configuration is an example.
+The judge differentiates the textbook's form of the function by complex steps, which lose no digits; for
+NAME_hvp it takes differences of such gradients. In addition, NAME_vjp must be the transpose of NAME_jvp, up
+to 1e-9 of the terms of the sums that are compared. Errors of up to 1e-9 of the largest element always pass
+(1e-7 for NAME_hvp). A larger error is excused if changes of the inputs by 1e-13 change the right result as
+much, or if differences with two step widths differ as much. A closed loop in a singular configuration is an
+example.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ LARGEST = 8_000
 """The largest estimated number of operations; larger functions are only tried on smaller robots."""
 
 CHEAPEST = 0.15
-"""The share of cases in which all forms are tried, as for a user."""
+"""The share of cases in which the cheapest form is taken, as for a user, in place of a drawn one."""
 
 GOOD = {"vjp": 1e-9, "jvp": 1e-9, "hvp": 1e-7}
 
@@ -69,7 +70,7 @@ run, run_case = CAMPAIGN.run, CAMPAIGN.run_case
 
 
 class Subject:
-    """A robot, and what was drawn for it."""
+    """A robot, with the functions and forms that were drawn for it."""
 
     def __init__(self, seed: int, number: int) -> None:
         self.seed, self.number = seed, number
@@ -96,7 +97,7 @@ class Subject:
         return Attempt(self, in_coordinates(row) if coordinates else row, mode, form, coordinates)
 
     def outputs(self, row: Function, form: str | None, inputs: Inputs) -> list[Array]:
-        """Computes a derivative; zeros if rbdgen says that it has no other values."""
+        """Computes a derivative: arrays (states, size); zeros if rbdgen refuses it because it is always 0."""
         key = row.name, bool(row.differentiated and row.differentiated.coordinates), form
         if key not in self._programs:
             try:
@@ -114,7 +115,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A derivative of a function of a robot, at all states."""
+    """One derivative of a function of a robot, at all states."""
 
     subject: Subject
     row: Function
@@ -126,7 +127,7 @@ class Attempt:
         return f"{self.row.name}{' in coordinates' * self.coordinates}, form {self.form or 'chosen'}"
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Gives one verdict for each state."""
+        """Yields one verdict for each state."""
         inputs = self.inputs
         ours = self.subject.outputs(self.row, self.form, inputs)
         right, errors = self._right(inputs)
@@ -152,7 +153,7 @@ class Attempt:
                 yield Verdict(ill_conditioned=True)
 
     def _excuse(self, inputs: Inputs, right: Sequence[Array], errors: Sequence[Array]) -> Array:
-        """The excused error of each state: the effect of a small change of the inputs, and errors of
+        """The excused error (states,): the effect of a small change of the inputs, and the estimated error of
         differences.
         """
         rng = np.random.default_rng(0)
@@ -168,7 +169,7 @@ class Attempt:
         return np.array(found)
 
     def _right(self, inputs: Inputs) -> tuple[list[Array], list[Array]]:
-        """Computes the right values, and an estimate of their own error."""
+        """Computes the right values, and estimates of their own errors."""
         made = self.row.differentiated
         assert made is not None
         exact = Derivatives(self.subject.model, made.of, made.by, self.coordinates)
@@ -224,7 +225,7 @@ class Attempt:
         return inputs
 
     def _special(self, q: Array, rng: np.random.Generator) -> Array:
-        """Draws angles that are multiples of a right angle; half of the draws are all zeros."""
+        """Draws multiples of a right angle for all angles, or, in half of the cases, takes neutral ones."""
         neutral = self.subject.model.manifold.neutral()
         if rng.random() < 0.5:
             return neutral
@@ -233,7 +234,7 @@ class Attempt:
         return neutral
 
     def _far(self, q: Array) -> Array:
-        """Draws angles of many turns."""
+        """The configuration with all angles times 10, so that they are many turns."""
         q = q.copy()
         q[list(self.subject.model.manifold.angles)] *= 10
         return q

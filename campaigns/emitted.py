@@ -1,4 +1,4 @@
-"""Results of emitted functions that are compiled by gcc, compared with those of the interpreter."""
+"""Compares the results of emitted functions, compiled by gcc, with those of the interpreter."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rbdgen.pipeline.request import Request
 CALLED = Path(__file__).with_name("called.py")
 
 BATCHES = ((STATES, 0), (STATES, 1), (1, 0), (0, 0))
-"""Numbers of states, and whether results bypass the caches."""
+"""The batches that are called: the number of states, and 1 if results bypass the caches, else 0."""
 
 FLAGS = ("-std=c99", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared", "-Wno-psabi")
 
@@ -49,7 +49,7 @@ class Emitted:
     functions: Sequence[tuple[FunctionSource, Inputs]]
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Gives one verdict for each function, in order; all are compiled as one library."""
+        """Yields one verdict for each function, in order; all functions are compiled as one library."""
         if not self.functions:
             return
         with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
@@ -65,7 +65,7 @@ class Emitted:
                 yield verdict_on(calls, "compiled")
 
     def sources(self) -> tuple[list[FunctionSource], Sources]:
-        """Gives the functions unique names, and renders their folder; its self-test is not compiled."""
+        """The functions with unique names, and their sources; the self-test of these is not compiled."""
         functions = [
             replace(x, signature=replace(x.signature, name=f"form{k}"), derivative_of=None)
             for k, (x, _) in enumerate(self.functions)
@@ -90,7 +90,7 @@ class Emitted:
 
 
 def written(sources: Sources, folder: Path) -> list[str]:
-    """Writes the C, and gives the names of the files to compile, without self-tests."""
+    """Writes the C files, and returns the names of those to compile, without self-tests."""
     for name, text in sources.files.items():
         if name.endswith((".c", ".h")) and "/" not in name:
             (folder / name).write_text(text, encoding="utf-8")
@@ -120,7 +120,10 @@ def _tried(library: Path, symbol: str, function: FunctionSource, inputs: Inputs)
 def results(
     library: Path, symbol: str, function: FunctionSource, inputs: Inputs, batches: Sequence[tuple[int, int]]
 ) -> list[list[tuple[Array, Array]]]:
-    """The results of single calls and of each batch, and the memory around them; `called.py` calls."""
+    """The results of single calls and of each batch, each with the memory around it; `called.py` calls them.
+
+    The outer list has the single calls first, then the batches; the inner lists have one pair per output.
+    """
     arguments, found = library.with_suffix(".arguments.npz"), library.with_suffix(".results.npz")
     outputs = function.signature.outputs
     arrays = {f"input{k}": x for k, x in enumerate(inputs.values())}
@@ -135,7 +138,7 @@ def results(
 
 
 def verdict_on(try_it: Callable[[], str | None], name: str) -> Verdict:
-    """The verdict on a case that runs compiled code in other processes."""
+    """The verdict on a case that runs compiled code in other processes and says what is wrong, or None."""
     try:
         problem = try_it()
     except Exception as error:
@@ -144,7 +147,7 @@ def verdict_on(try_it: Callable[[], str | None], name: str) -> Verdict:
 
 
 def expected(function: FunctionSource, program: Any, inputs: Inputs) -> list[Array]:
-    """Computes results by the interpreter, with the sines of emitted code."""
+    """The results (states, size) of the interpreter, with the sines and cosines of emitted code."""
     found = interpreted(program, inputs, BUILT_IN)
     return [found[y.name].reshape(STATES, -1) for y in function.signature.outputs]
 
@@ -154,7 +157,7 @@ def _is_written(memory: Array) -> bool:
 
 
 def same_bits(ours: Array, right: Array) -> bool:
-    """Whether the bits are equal, with the signs of zeros; all NaNs are equal."""
+    """Whether the bits are equal, including the signs of zeros; all NaNs count as equal."""
     same = np.array_equal(ours, right, equal_nan=True)
     return same and bool(((np.signbit(ours) == np.signbit(right)) | np.isnan(right)).all())
 

@@ -1,6 +1,6 @@
 """The command line in odd surroundings: variables, compilers, closed streams, small memories and disks.
 
-Every command ends with status 0, or with status 2 and one line; what is generated, if anything, is whole.
+Every command ends with status 0, or with status 2 and one line; a generated folder is always complete.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ VARIABLES = (
 )  # fmt: skip
 
 OF_PYTHON_ITSELF = {"PYTHONIOENCODING", "PYTHONUTF8", "PYTHONHASHSEED"}
-"""Variables for which Python itself ends before rbdgen starts, if they are wrong."""
+"""Variables whose wrong values end Python itself before rbdgen starts."""
 
 ASKED = '#!/bin/sh\ncase "$*" in *-dM*) '
-"""The beginning of a script that is a compiler: what it does when asked for its macros."""
+"""The beginning of a script that acts as a compiler: what follows is done if its macros are requested."""
 
 COMPILERS: Mapping[str, str] = {
     "fails": "#!/bin/sh\nexit 1",
@@ -80,7 +80,7 @@ WORDS = ("gcc '", "gcc \\", '"', "nosuchcompiler", "gcc --nosuchflag", "./mycc",
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` commands; all odd compilers are among 200."""
+    """Runs `size` commands; 200 of them include all odd compilers."""
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         return tallied(_cases(random.Random(seed), size, Path(scratch)))
 
@@ -120,9 +120,10 @@ def _ended(
     checked: bool = True,
     silent: bool = False,
 ) -> str | None:
-    """Says what is wrong with the end of a command in a new folder, and with what it leaves there.
+    """Runs a command in a folder, and says what is wrong with its end or with the files that it leaves.
 
-    `silent`: it has nowhere to write its line of error; a status other than 0 says enough.
+    If `checked`, the folder that it generates must be complete. If `silent`, the command cannot write its
+    line of error, and a status other than 0 is enough.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
@@ -156,7 +157,7 @@ def _with_variables(folder: Path, number: int) -> str | None:
 
 
 def _with_compiler(scratch: Path, k: int, kind: str, compiler: str) -> str | None:
-    """A build, by a compiler that is a script or by words in CC."""
+    """Builds with a compiler that is a script, or with these words in CC."""
     folder = scratch / str(k)
     folder.mkdir()
     command = compiler.replace("\0", "")
@@ -179,13 +180,13 @@ def _with_compiler(scratch: Path, k: int, kind: str, compiler: str) -> str | Non
 
 
 def _closed(streams: str, *arguments: str) -> Callable[[Path], str | None]:
-    """Starts without standard streams; Python's own status 1 is allowed if it cannot write."""
+    """Runs a command without some standard streams; Python's own status 1 is allowed if it cannot write."""
     command = ["sh", "-c", f'exec "$@" {streams}', "sh", *_command(*arguments)]
     return lambda folder: _ended(folder, command, silent="2>&-" in streams)
 
 
 def _limited(limit: str, *arguments: str) -> Callable[[Path], str | None]:
-    """Runs under a limit of the shell; a process that cannot start is no fault of rbdgen."""
+    """Runs a command under a limit of the shell; rbdgen is not at fault if the process cannot start."""
 
     def tried(folder: Path) -> str | None:
         (folder / "out").mkdir(parents=True)
@@ -202,12 +203,12 @@ def _limited(limit: str, *arguments: str) -> Callable[[Path], str | None]:
 
 
 def _without_home(folder: Path) -> str | None:
-    """Runs without HOME and without a named cache, so that the user database gives the home."""
+    """Runs without HOME and without RBDGEN_CACHE, so that the home folder comes from the user database."""
     return _ended(folder, ["env", "-u", "HOME", "-u", "RBDGEN_CACHE", *_command(ROBOT, *GENERATE)])
 
 
 def _unknown_user(folder: Path) -> str | None:
-    """Runs as a user without a name or a home, as in containers."""
+    """Runs as a user without a name or a home folder, as in containers."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         return None
     folder.mkdir(parents=True)
@@ -234,7 +235,7 @@ def _unknown_user(folder: Path) -> str | None:
 
 
 def _mounted(options: str) -> Callable[[Path], str | None]:
-    """Writes to a separate disk, mounted in a separate name space."""
+    """Generates to a separate disk, mounted with these options in a separate name space."""
 
     def tried(folder: Path) -> str | None:
         if os.geteuid() != 0 or not shutil.which("unshare"):

@@ -1,7 +1,7 @@
-"""Files of every format: what they ask for, how they nest, and the names in them.
+"""Files of every format that ask for much memory or time, are deeply nested, or have hostile names.
 
-Each makes a sound robot, or is refused in one good line, by a process that may take 10 s of processor time
-and 1 GB of memory beyond what it starts with.
+Each file gives a sound robot, or is refused in one clear line, by a process that may take 10 s of processor
+time and 1 GB of memory in addition to what it starts with.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def run(seed: int, size: int) -> Tally:
 
 
 def run_case(seed: int, number: int) -> Tally:
-    """Runs the case of this number, as a note names it."""
+    """Runs the case with this number, which is in the note of a failure."""
     return tallied([_case(seed, number)])
 
 
@@ -73,7 +73,7 @@ def _tried(make: Callable[[Random], tuple[str, str]], seed: str) -> str | None:
     return None if np.isfinite(places).all() else "a place that is not finite"
 
 
-# ---- what is written; each gives the suffix and the text
+# ---- the texts of files; each function returns the suffix and the text
 
 
 def _name(rng: Random) -> str:
@@ -104,7 +104,9 @@ def _urdf(rng: Random, more: str = "", links: int | None = None) -> tuple[str, s
 
 
 def _mimic(rng: Random, joints: list[str], kinds: list[str], k: int, often: float) -> str:
-    """Writes that a joint follows the first one, or one before it."""
+    """The <mimic> element of joint k, which follows the first or an earlier joint; mostly empty if `often` is
+    small.
+    """
     able = ("revolute", "continuous", "prismatic")
     leader = rng.choice((0, rng.randrange(k))) if k else 0
     follows = rng.random() < often and k and kinds[k] in able and kinds[leader] in able
@@ -163,7 +165,7 @@ def _bomb(rng: Random) -> tuple[str, str]:
 
 
 def _tree(rng: Random, depth: int) -> str:
-    """Bodies and joints, some of them without names."""
+    """Nested bodies of an MJCF with joints, some of them without names."""
     parts = []
     for _ in range(rng.randint(1, 3)):
         name = rng.choice(("", f" name={quoteattr(_name(rng))}"))

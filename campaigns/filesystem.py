@@ -1,7 +1,8 @@
-"""Every k-th call of the file system fails, is interrupted, or is the last one before the process is killed.
+"""One call of the file system fails, is interrupted, or is the last one before the process is killed.
 
-The calls are those that Python makes while a folder is generated, anew or in place of an older one, and while
-the cache is filled. Afterwards the old folder or the new one is there, whole; the next run clears up.
+The calls are those that Python makes while a folder is generated, for the first time or in place of an older
+one, and while the cache is filled. Afterwards the old folder or the new one must be complete, and the next
+run must remove all leftovers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SMALL = 15
 CALLS = ("open", "mkdir", "rename", "replace", "unlink", "remove", "rmdir", "scandir", "listdir", "stat",
 "lstat", "chmod", "link",
          "symlink", "fsync", "truncate")  # fmt: skip
-"""The calls of `os` that meet faults; those for files and locks are met in `io` and `fcntl`."""
+"""The calls of `os` that can fail here; `open` in `io` and `flock` in `fcntl` can fail as well."""
 
 FAULTS = (errno.ENOSPC, errno.EACCES, errno.EIO, errno.EINTR, errno.EROFS, errno.EMFILE)
 
@@ -45,7 +46,7 @@ Files = dict[str, bytes]
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` faults, spread over all calls of all scenarios."""
+    """Runs `size` faults, at random calls of all scenarios in turn."""
     return tallied(_cases(random.Random(seed), size))
 
 
@@ -63,7 +64,7 @@ def _cases(rng: random.Random, size: int) -> Iterator[Case]:
 
 
 class Injector:
-    """Counts calls of the file system; the one of number `at` meets `fault`, all others go through."""
+    """Counts calls of the file system; call number `at` meets the fault, and all others are carried out."""
 
     def __init__(self, at: int = -1, fault: str | int = "") -> None:
         self.calls, self.at, self.fault = 0, at, fault
@@ -103,7 +104,7 @@ class Injector:
 
 
 class _Written:
-    """A file being written: half of what is written arrives before a fault."""
+    """A file that is being written; if a write meets the fault, half of its data is written before."""
 
     def __init__(self, file: Any, injector: Injector) -> None:
         self._file, self._injector = file, injector
@@ -139,12 +140,12 @@ def _generated(root: Path, name: str = "gravity") -> None:
 
 
 def _nothing(root: Path) -> None:
-    """Prepares a first run."""
+    """Prepares a first run: an empty output folder."""
     (root / "out").mkdir()
 
 
 def _older(root: Path) -> None:
-    """Prepares an older folder with other files, without its cache."""
+    """Prepares an older folder with other files, and no cache."""
     _generated(root, "crba")
     (root / "out/robot/__pycache__").mkdir()
     (root / "out/robot/__pycache__/__init__.cpython-311.pyc").write_bytes(b"x")
@@ -152,14 +153,14 @@ def _older(root: Path) -> None:
 
 
 def _warm(root: Path) -> None:
-    """Prepares the older folder, with the new one in the cache."""
+    """Prepares an older folder, and a cache with the new design."""
     _generated(root, "gravity")
     shutil.rmtree(root / "out")
     _generated(root, "crba")
 
 
 def _broken(root: Path) -> None:
-    """Changes the files in the cache."""
+    """Prepares the same, and damages the files of the cache."""
     _warm(root)
     for path in (root / "cache").glob("design-*/sources.json"):
         path.write_bytes(path.read_bytes()[:-9])
@@ -175,7 +176,7 @@ SCENARIOS: Mapping[str, Callable[[Path], None]] = {
 
 
 def _prepared(scenario: str) -> Path:
-    """Copies the folder in which the scenario begins."""
+    """A copy of the folder in which the scenario begins."""
     scratch = Path(tempfile.mkdtemp(prefix="attack-"))
     shutil.copytree(_begun(scenario), scratch, dirs_exist_ok=True)
     if (scratch / "cache").exists():
@@ -191,7 +192,7 @@ def _begun(scenario: str) -> Path:
 
 
 def _prefer_renames(scenario: str) -> None:
-    """Sets whether this process exchanges two folders at once, as Linux can."""
+    """Sets whether this process exchanges two folders by one call, as Linux can, or by two renames."""
     write._renameat2 = (lambda: None) if "two renames" in scenario else EXCHANGE  # type: ignore[assignment]
 
 
@@ -200,7 +201,7 @@ EXCHANGE = write._renameat2
 
 @cache
 def _count(scenario: str) -> int:
-    """Counts the calls of an undisturbed run, and reads the files that it leaves."""
+    """The number of calls of an undisturbed run."""
     root = _prepared(scenario)
     _expected()
     try:
@@ -228,7 +229,7 @@ def _files(folder: Path) -> Files:
 
 
 def _tried(scenario: str, call: int, fault: str | int) -> str | None:
-    """Tries one fault, judges the files that it left, and runs once more."""
+    """Tries one fault, runs once more, and says what is wrong with the files after each run, if anything."""
     root = _prepared(scenario)
     try:
         out = root / "out"
@@ -254,11 +255,11 @@ def _tried(scenario: str, call: int, fault: str | int) -> str | None:
 
 
 REFUSED = "refused"
-"""A file that says so."""
+"""The name of a file that is written if the run was refused."""
 
 
 def _disturbed(root: Path, call: int, fault: str | int) -> str | None:
-    """Generates with the fault; refusals and Ctrl-C are expected."""
+    """Generates with the fault, and says what is wrong, if anything; a refusal or Ctrl-C is expected."""
     try:
         with Injector(call, fault):
             _generated(root)
@@ -271,9 +272,10 @@ def _disturbed(root: Path, call: int, fault: str | int) -> str | None:
 
 
 def _stray(root: Path) -> str | None:
-    """The names beside the folder. An older one that could not be deleted may stay until the next run.
+    """The names of all that is in `out` beside the generated folder, or None.
 
-    The cache is not checked, as leftovers in it are removed after a day.
+    An older folder that could not be deleted may stay there until the next run. The cache is not checked, as
+    leftovers in it are removed after a day.
     """
     names = sorted(path.name for path in (root / "out").iterdir() if path.name != "robot")
     return ", ".join(names) or None

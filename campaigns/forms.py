@@ -1,15 +1,16 @@
-"""Every form of the functions of random robots, as `--variant` forces it: interpreted, a quarter compiled.
+"""Every form of the functions of random robots, as `--variant` forces it, interpreted and partly compiled.
 
-For each robot functions are drawn, and all forms of each: the textbooks' forms, cheap ones, loops over bodies
-and over alike limbs, and limbs as the lanes of vectors. A third of the functions are derivatives along
-directions. Some robots have searched axes or packed results, or compute in float. A case is one form of one
-function of one robot; a form that a robot cannot have is none.
+For each robot, functions are drawn, and all forms of each are tried: the textbooks' forms, cheap ones, loops
+over bodies and over alike limbs, and limbs as the lanes of vectors. A third of the functions are derivatives
+along directions. Some robots have searched axes or packed results, or compute in float. A case is one form of
+one function of one robot; a form that is refused for the robot does not count.
 
-The designed program, interpreted, must agree with the textbook's form, run on floats, at several states: at
-rest, without velocity, fast, and at random. Errors of 1e-9 of the largest element always pass; a larger one
-is excused where changes of the inputs by 1e-13 change what is right as much. A quarter of the forms of every
-robot are emitted as one folder and compiled by gcc. Single calls must have the interpreter's bits, and so
-must batches, but for the sign of a zero; every element must be written, and nothing beyond.
+The designed program is interpreted, and must agree with the textbook's form on floats at several states: at
+rest, without velocity, fast, and random. Errors of up to 1e-9 of the largest element always pass; a larger
+one is excused if changes of the inputs by 1e-13 change the right result as much. A quarter of the forms, half
+of those that few robots have, and all derivatives along directions are also compiled by gcc, unless they are
+too long. Single calls must give the interpreter's bits, and so must batches, except for the sign of a zero;
+every element must be written, and nothing beyond.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ SIZE = 6000
 SMALL = len(KINDS)
 
 CASES = 60
-"""The largest number of cases of a robot."""
+"""The largest number of cases per robot."""
 
 COMPILED = 4
-"""The number of cases of which one is compiled too; half of it for functions that few robots have, and 1 for
-derivatives along directions.
+"""One of so many cases is also compiled: one of half as many for functions that few robots have, and all
+cases for derivatives along directions.
 """
 
 LARGEST = 12_000
@@ -73,10 +74,10 @@ MODES_IN_TURN = ("", "vjp", "", "", "jvp", "", "", "hvp", "")
 """The order in which a function and its derivatives along directions take turns from robot to robot."""
 
 COMMON = [name for name, row in ALL.items() if row.needs in ((), (FRAMES,))]
-"""Functions of all robots here; others are of floating bases, of contacts or of loops."""
+"""Functions that all robots of this campaign have; others need a floating base, contacts or loops."""
 
 SOONER = 0.3
-"""The first part of a robot's order, of 1, in which its other functions stand."""
+"""Functions are sorted by a random place, below 1 for common ones, and below this number for all others."""
 
 Array = NDArray[Any]
 
@@ -103,7 +104,10 @@ run, run_case = CAMPAIGN.run, CAMPAIGN.run_case
 
 
 def _covered() -> Mapping[str, Sequence[str]]:
-    """All forms of all functions and, apart, of their derivatives; robots with parameters are not tried."""
+    """The names of all forms of functions, and of their derivatives along directions, by list.
+
+    Functions by parameters are left out, as no robot here has parameters.
+    """
     names = [name for name, row in ALL.items() if not row.by_parameters]
     along = [f"{x}_{mode}" for x in names for mode in MODES if _has(f"{x}_{mode}")]
     lists = {"forms of functions": names, "forms of derivatives along directions": along}
@@ -128,7 +132,7 @@ PLACES = {x: k for k, x in enumerate([x for every in COVERED.values() for x in e
 
 
 class Subject:
-    """A robot, and what was drawn for it."""
+    """A robot, with the options that were drawn for it."""
 
     def __init__(self, seed: int, number: int) -> None:
         self.number = number
@@ -154,8 +158,9 @@ class Subject:
 
     @property
     def rows(self) -> list[Function]:
-        """Functions in the order drawn, those that few robots have more often among the first; some of them
-        as derivatives along directions.
+        """The functions in a random order, in which those that few robots have tend to come first.
+
+        Some are replaced by their derivatives along directions.
         """
         model, rng = self.robot.model, np.random.default_rng(self.seed)
         names = [*rows_of(model), *SECOND, *OF_CONFIGURATIONS, *OF_TRAJECTORIES]
@@ -164,19 +169,19 @@ class Subject:
         return [row for row in rows if row.estimate(model) < LARGEST]
 
     def _row(self, name: str) -> Function:
-        """The function or a derivative of it: every function has its turns, so that all are tried."""
+        """The function or one of its derivatives, which take turns from robot to robot."""
         mode = MODES_IN_TURN[(list(ALL).index(self.every(name)) + self.number) % len(MODES_IN_TURN)]
         along = f"{name}_{mode}"
         return lookup(along if mode and _has(self.every(along)) else name, self.robot.model)
 
     def every(self, name: str) -> str:
-        """The function's name without that of a set of contacts."""
+        """The function's name without the suffix of a set of contacts."""
         for chosen in self.robot.model.contact_sets:
             name = name.replace(f"_{chosen.name}", "")
         return name
 
     def attempts(self) -> Iterator[Attempt]:
-        """Yields all forms of one function after another."""
+        """Yields all forms of the functions, one function after another."""
         for row in self.rows:
             for form in row.all_forms:
                 if form.does(self.robot.model):
@@ -208,13 +213,15 @@ class Subject:
                 own += 0.05
         if "active" in inputs:
             inputs["active"] = (rng.random(inputs["active"].shape) < 0.7) * 1.0
-        if "q1" in inputs:  # no two attitudes half a turn apart
+        if "q1" in inputs:  # no attitudes half a turn apart, where `difference` is not unique
             q0, v = inputs["q0"], 0.5 * rng.normal(size=(STATES, manifold.nv))
             inputs["q1"] = manifold.integrate(q0, v)
         return inputs
 
     def right(self, row: Function, inputs: dict[str, Array]) -> list[Array]:
-        """Computes the textbook's form on floats or, for a derivative along directions, its trace."""
+        """The right outputs: of the textbook's form on floats, or of its program for derivatives along
+        directions.
+        """
         first, model = row.forms_for(self.robot.model)[0], self.robot.model
         if row.differentiated is None:
             with np.errstate(all="ignore"):
@@ -241,7 +248,7 @@ class Attempt:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether this form is compiled; forms take turns from robot to robot, so that all are."""
+        """Whether this form is also compiled; forms take turns from robot to robot."""
         own = self.subject.every(self.row.name)
         turns = 1 if self.row.differentiated else COMPILED if own in COMMON else COMPILED // 2
         turn = (PLACES[self.label] + self.subject.number) % turns == 0
@@ -249,7 +256,9 @@ class Attempt:
 
     @cached_property
     def source(self) -> FunctionSource | Exception | None:
-        """The function as it is emitted; None if it is refused for this robot; or an unexpected error."""
+        """The function as it is emitted; None if it is refused for this robot; an exception if one was raised
+        unexpectedly.
+        """
         subject, name = self.subject, self.row.name
         options = Options(
             functions=(name,),
@@ -260,14 +269,15 @@ class Attempt:
         )
         try:
             return design_function((Request(subject.robot, options), subject.axes, None))
-        except (OptionError, ModelError):  # one that loops over bodies, which not every tree allows
+        except (OptionError, ModelError):  # loops over bodies are not possible for every tree
             return None
         except Exception as error:
             return error
 
     def verdict(self, compiled: Verdict | None) -> Verdict:
-        """The verdict on the program in double against the textbook's form, and on compiled code if there is
-        any.
+        """The verdict on the program, and on the compiled code if there is any.
+
+        The program is compared with the textbook's form.
         """
         if not isinstance(self.source, FunctionSource):
             return Verdict(f"{self}: {self.source!r}", crashed=True)
@@ -301,7 +311,7 @@ class Attempt:
         return Verdict(ill_conditioned=effects is not None)
 
     def _effects(self, inputs: dict[str, Array], right: Sequence[Array]) -> list[Array]:
-        """The effects of small changes of the inputs, by output and state."""
+        """The effects of small changes of the inputs: for each output, the excused error (states,)."""
         rng = np.random.default_rng(0)
         near = {name: x + 1e-13 * rng.normal(size=x.shape) * (1 + abs(x)) for name, x in inputs.items()}
         changed = self.subject.right(self.row, near)
@@ -312,13 +322,13 @@ class Attempt:
 
 
 def _alike(ours: Array, right: Array, y: SizedArgument) -> tuple[Array, Array]:
-    """Flattens both to (STATES, elements); of a packed output the elements that it has."""
+    """Both results as (STATES, elements); for a packed output, with only the elements that it has."""
     flat = right.reshape(STATES, -1)
     return ours.reshape(STATES, -1), flat if y.dense is None else flat[:, list(y.nonzero or ())]
 
 
 def _zeros(ours: Array, y: SizedArgument) -> str | None:
-    """Names an output with elements that are said to be 0 and are not."""
+    """Says that an output has elements which are declared to be always 0 and are not; None if it has none."""
     if y.dense is not None or y.nonzero is None:
         return None
     others = np.delete(ours.reshape(STATES, -1), list(y.nonzero), axis=1)

@@ -1,4 +1,4 @@
-"""Run in a Python that loaded the address sanitizer: all ways into compiled code, many of them refused."""
+"""Calls compiled code in all ways, many of which are refused, in a Python with the address sanitizer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rbdgen.runtime import Library
 
 STATES = 300
 LARGE = 5000
-"""States, so many that results lie in memory that is used again."""
+"""A number of states for which results are so large that their memory is reused."""
 
 
 def main(path: Path, reals: Sequence[str]) -> None:
-    """Every function of a robot of two joints, with arrays that just fit."""
+    """Calls every function of a robot with two joints, with arrays of exactly the right size."""
     robot = rbdgen.load_robot(path)
     for real in reals:
         library = rbdgen.build(robot, functions=["rnea", "crba", "rnea_derivatives"], real=real)

@@ -1,6 +1,6 @@
-"""Cases of a campaign, each in a process of its own: one that dies is counted, the campaign goes on.
+"""Runs each case of a campaign in a process of its own, so that the campaign goes on if the process dies.
 
-A case says what is wrong, or nothing. What it raises beyond that, and a death by a signal, is a crash.
+A case returns what is wrong, or None. An exception, or the end of the process by a signal, is a crash.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from campaigns.tally import MOST_NOTES, Tally
 from rbdgen.errors import RbdgenError
 
 PATIENCE = 120
-"""Seconds of processor time; a case that takes more hangs."""
+"""The processor time in seconds after which a case is ended, as if it hung."""
 
 LONGEST = 1000
 """The largest number of characters in a line of an error."""
@@ -26,14 +26,14 @@ LONGEST = 1000
 
 @dataclass(frozen=True)
 class Case:
-    """One attempt: its name, and a call that says what is wrong with it, or None."""
+    """A case: its name, and a call that returns what is wrong, or None."""
 
     name: str
     run: Callable[[], str | None]
 
 
 def tallied(cases: Iterable[Case]) -> Tally:
-    """Runs and counts all cases."""
+    """The counts of all cases, which it runs."""
     tried = wrong = crashed = 0
     notes = []
     for case in cases:
@@ -47,10 +47,10 @@ def tallied(cases: Iterable[Case]) -> Tally:
 
 
 def outcome(run: Callable[[], str | None]) -> tuple[str, str]:
-    """The verdict on one case, and words: it runs in a fork of this process."""
+    """The verdict on a case, which runs in a fork of this process, and words that say why."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
         child = os.fork()
     if child == 0:
         os.close(reading)
@@ -66,7 +66,7 @@ def outcome(run: Callable[[], str | None]) -> tuple[str, str]:
 
 
 def _in_child(run: Callable[[], str | None], pipe: int) -> None:
-    """Runs a case, without its prints, and ends the process."""
+    """Runs a case with its output discarded, writes its verdict to the pipe, and ends the process."""
     try:
         import resource  # noqa: PLC0415
 
@@ -91,7 +91,7 @@ def _where(error: BaseException) -> str:
 
 
 def run_program(command: Sequence[str]) -> None:
-    """Runs compiled code in a process of its own, and raises its error if it fails or complains."""
+    """Runs a program in a process of its own; raises RuntimeError if it fails or writes errors."""
     done = subprocess.run(
         command, capture_output=True, text=True, errors="replace", timeout=PATIENCE, check=False
     )
@@ -103,7 +103,7 @@ def run_program(command: Sequence[str]) -> None:
 
 
 def unclear(error: RbdgenError) -> str | None:
-    """Says what is wrong with the words of a refusal, if anything."""
+    """Says what is wrong with the text of an error, if anything."""
     text = str(error)
     if not text.strip() or any(not c.isprintable() for c in text):
         return f"the error is not one line of text: {text!r:.200}"
@@ -120,7 +120,7 @@ def refused(call: Callable[[], object]) -> str | None:
 
 
 def said_well(status: int, errors: str) -> str | None:
-    """Says what is wrong with the end of a command, unless it is status 0, or status 2 with one line."""
+    """Says what is wrong with the end of a command; None for status 0, or status 2 with one line of error."""
     if status < 0:
         return f"ended by {signal.Signals(-status).name}"
     if "Traceback" in errors or "Error:" in errors.replace("error:", ""):

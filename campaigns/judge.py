@@ -1,16 +1,18 @@
-"""Judges results of one robot at one state: right, wrong, or of a problem that no double can solve.
+"""Judges results of one robot at one state: they are right, wrong, or of a problem that no double can solve.
 
-How much a problem excuses is measured, not assumed: the reference computes it again, with 60 digits, for
-robots that differ by one rounding of a double in what an algorithm computes with. Those are the entries of
-every rotation (which is not orthogonal then), every length, and the moments of every link by the size of all
-that the link carries: M, base parameters and articulated bodies all add those up about the link's frame, in
-whatever axes. A long way along a joint's axis shows why. 4 km along it add m p^2 = 6e7 kg m^2 to the inertia
-that the joint carries and nothing to what the joint feels, 1 kg m^2; in axes that are not the joint's, the
-rounding of 6e7 is felt. A form whose axes happen to be the joint's loses nothing; no form can rely on that.
+The error that a problem excuses is measured: the reference computes the results again, with 60 digits, for
+robots whose numbers differ by one rounding of a double. The changed numbers are those that algorithms compute
+with: the entries of every rotation (which is then not orthogonal), every length, and the moments of every
+link (mass, first moment and inertia). A link's moments are changed in proportion to those of all that the
+link carries, as M, base parameters and articulated bodies are sums of moments about the link's frame, in some
+axes. For example, a body 4 km along a joint's axis adds m p^2 = 6e7 kg m^2 to the inertia that the joint
+carries, but nothing to the 1 kg m^2 about the joint's axis. In axes other than the joint's, the rounding of
+6e7 disturbs this 1 kg m^2. A form whose axes happen to be those of the joint loses nothing, but no form can
+rely on this.
 
-Forms with spatial vectors, the textbook's, and forms with all quantities in one frame take moments about
-points as far away as the world's origin or the first joint of another limb. For those alone, lengths and
-moments have the size that they have seen from there.
+The textbook's forms, which use spatial vectors, and forms with all quantities in one frame take moments about
+points as far away as the world's origin or the first joint of another limb. For these forms alone, lengths
+and moments are changed in proportion to their sizes as seen from there.
 """
 
 from __future__ import annotations
@@ -32,24 +34,24 @@ from campaigns.verdicts import Verdict
 ROUNDING = 2.0**-52
 
 GOOD = 1e-12
-"""Relative to the output's largest element: no question is asked below this."""
+"""The error, relative to the output's largest element, up to which every result is right."""
 
 OFF = 1e-8
-"""An excused error above this is called ill-conditioned."""
+"""The relative error above which an excused case is counted as ill-conditioned."""
 
 ROUNDINGS, CHANGES = 100.0, 20.0
-"""The multiple of the effects of a rounding and of snapping that is allowed. A rotation of a chain is
-a product of three, each of angles that were added: 30 roundings were seen."""
+"""The multiples of the effects of a rounding and of snapping that are allowed. A rotation in a chain is a
+product of three rotations whose angles are sums: errors of 30 roundings were observed."""
 
 SAMPLES = 8
-"""The number of robots with perturbed numbers that measure the effect of rounding."""
+"""The number of perturbed robots with which the effect of rounding is measured."""
 
 ENERGIES = ("kinetic_energy", "potential_energy")
 
 INVERTING = ("aba", "minv", "aba_derivatives", "aba_fext")
 
 IN_ONE_FRAME = ("rnea_derivatives-looped", "aba_derivatives-looped")
-"""Forms on a reduced model that are not in the bodies' own frames."""
+"""Forms on a reduced model that do not compute in the bodies' own frames."""
 
 Inputs = dict[str, np.ndarray]
 
@@ -58,7 +60,7 @@ Outputs = Sequence[np.ndarray]
 
 @dataclass(frozen=True)
 class Excuse:
-    """The error that the problem itself allows: by rounding, by what snapping changed, and both in words."""
+    """The error that the problem itself allows, due to rounding and due to snapping, and both in words."""
 
     rounding: float
     snapping: float
@@ -66,9 +68,9 @@ class Excuse:
 
 
 def difference(x: Outputs, y: Outputs, floor: float = 0.0) -> float:
-    """The worst output's largest error over its largest element; infinite where x is no number.
+    """The largest error of an output x relative to the largest element of y; infinite if x is not finite.
 
-    `floor`: what an output is worth at least, where all that it sums up cancels.
+    The scale is at least `floor`, for outputs whose terms cancel.
     """
     worst = 0.0
     for ours, right in zip(x, y, strict=True):
@@ -80,9 +82,7 @@ def difference(x: Outputs, y: Outputs, floor: float = 0.0) -> float:
 
 
 class Judge:
-    """The judge of a plan's robot. `change` is the distance by which snapping moved entries of rotations and
-    axes.
-    """
+    """Judges results of a plan's robot. Snapping changed its rotations and axes by `change`."""
 
     def __init__(self, plan: Plan, change: float) -> None:
         self.plan, self.change = plan, change
@@ -96,12 +96,12 @@ class Judge:
 
     @cached_property
     def _near(self) -> list[Reference]:
-        """Robots a rounding away, for forms in the bodies' own frames."""
+        """Robots with roundings of the numbers in the bodies' own frames."""
         return self._neighbours(afar=False)
 
     @cached_property
     def _afar(self) -> list[Reference]:
-        """Robots a rounding away as seen from the first joint."""
+        """Robots with roundings of the numbers as seen from the first joint."""
         return self._neighbours(afar=True)
 
     def _neighbours(self, afar: bool) -> list[Reference]:
@@ -110,13 +110,13 @@ class Judge:
 
     @cached_property
     def _snapped(self) -> list[Reference]:
-        """Robots whose angles and axes differ by as much as snapping moved them."""
+        """Robots whose angles and axes differ by as much as snapping changed them, if it changed any."""
         if self.change < ROUNDING:
             return []
         return [self._reference(turns=rounding(np.random.default_rng(k), self.change)) for k in range(2)]
 
     def configuration(self, rng: np.random.Generator) -> np.ndarray:
-        """Draws a state at random; now and then all zeros or right angles."""
+        """Draws a random configuration, in two of five cases with zeros or right angles."""
         kind = rng.choice(["random", "random", "random", "zeros", "right"])
         q = np.zeros(self.nq)
         for link in self.reference.bodies:
@@ -138,7 +138,7 @@ class Judge:
         return {name: x * (name == "q") for name, x in self.state(rng).items()}
 
     def at(self, inputs: Inputs) -> dict[str, list[np.ndarray]]:
-        """The right results at a state, by function; those that invert M are missing where M is singular."""
+        """The right results at a state, by function; those that invert M are missing if M is singular."""
         key = inputs["q"].tobytes() + inputs["v"].tobytes()
         if key not in self._known:
             self._known = {key: _rounded(self.reference(inputs))}
@@ -164,10 +164,11 @@ class Judge:
         return Verdict(f"{label}: off by {error:.1e}, allowed {excuse.words}", wrong=True)
 
     def floor(self, function: str, inputs: Inputs) -> float:
-        """A thousandth of the weight at the robot's full reach; of the acceleration that it gives.
+        """The least scale to which errors of a function are relative.
 
-        Without gravity, of what an acceleration of 1 m/s^2 takes. Of an energy the sum of all links', without
-        signs.
+        It is a thousandth of the torque of the robot's weight at its full reach, with at least 1 m/s^2 in
+        place of gravity. For functions that invert M, it is the acceleration due to this torque; for an
+        energy, the sum of the magnitudes of all links' energies.
         """
         if function in ("crba", "minv"):
             return 0.0
@@ -187,11 +188,11 @@ class Judge:
         return max(float(link.carried.first) for link in self.reference.bodies)
 
     def is_singular(self, inputs: Inputs) -> bool:
-        """Whether M cannot be inverted, or keeps fewer than three of its digits."""
+        """Whether M cannot be inverted, or its inverse has fewer than three correct digits."""
         return "minv" not in self.at(inputs) or self._condition(inputs) * ROUNDING > 1e-3
 
     def _condition(self, inputs: Inputs) -> float:
-        """The condition of M with its diagonal scaled to ones."""
+        """The condition number of M, scaled so that its diagonal is 1."""
         M = self.at(inputs)["crba"][0]
         scale = np.sqrt(np.abs(np.diag(M)))
         if not scale.all():
@@ -214,7 +215,7 @@ class Judge:
         return Excuse(allowed, CHANGES * snapped, words)
 
     def _spread(self, others: list[Reference], function: str, inputs: Inputs, right: Outputs) -> float:
-        """The largest difference between the right results and those of other robots."""
+        """The largest difference of the results of the other robots from the right ones."""
         floor = self.floor(function, inputs)
         found = [self._others(other, inputs).get(function) for other in others]
         return max((math.inf if x is None else difference(x, right, floor) for x in found), default=0.0)

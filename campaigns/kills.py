@@ -1,4 +1,4 @@
-"""Kills in the middle of replacing a folder: afterwards the old one or the new one is there, whole."""
+"""A process is killed while it replaces a folder: afterwards the old or the new folder must be complete."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CALLS = ("open", "os.", "shutil.", "fcntl.", "ctypes.")
 
 
 def content(text: str) -> dict[str, str | bytes]:
-    """A small generated folder whose every file tells which one it is."""
+    """The files of a small generated folder, each of which contains `text`."""
     listed = json.dumps({"generator": "rbdgen", "files": NAMES, "which": text})
     return {**{name: f"{text} {name}\n" * 50 for name in NAMES}, "manifest.json": listed}
 
@@ -45,7 +45,7 @@ def found(folder: Path) -> dict[str, str | bytes] | None:
 
 
 def at_call(k: int) -> None:
-    """This process is killed before its k-th call of the file system."""
+    """Lets this process be killed before its k-th call of the file system."""
     left = k
 
     def hook(event: str, _: object) -> None:
@@ -59,7 +59,7 @@ def at_call(k: int) -> None:
 
 
 def at_line(k: int) -> None:
-    """This process is killed before the k-th line of Python that it runs, the library's lines too."""
+    """Lets this process be killed before the k-th line of Python that it runs, including library code."""
     left = k
 
     def trace(_: FrameType, event: str, __: Any) -> Any:
@@ -73,7 +73,7 @@ def at_line(k: int) -> None:
 
 
 def killed(work: Callable[[], None], arm: Callable[[], None], after: float | None = None) -> bool:
-    """Whether `work` was killed, in a fork that `arm` prepares, or after some seconds where given."""
+    """Whether `work` was killed, in a fork that `arm` prepares, or that is killed `after` some seconds."""
     child = os.fork()
     if child == 0:
         arm()
@@ -86,7 +86,10 @@ def killed(work: Callable[[], None], arm: Callable[[], None], after: float | Non
 
 
 def trial(parent: Path, old: bool, exchange: bool, kill: Callable[[Callable[[], None]], bool]) -> str | None:
-    """Says what is wrong after a kill and two runs: one that fails before it replaces, one that does not."""
+    """Says what is wrong after a kill, a run that fails before it replaces the folder, and one that succeeds.
+
+    If `old`, a folder exists before. If `exchange`, folders are exchanged by one call, else by two renames.
+    """
     folder = parent / "r"
     if old:
         write_folder(folder, content("old"))
@@ -117,7 +120,8 @@ def trial(parent: Path, old: bool, exchange: bool, kill: Callable[[Callable[[], 
 
 
 def campaign(seed: int, size: int) -> dict[str, int]:
-    """`size` kills: before every call of the file system, before lines drawn at random, at times so drawn."""
+    """The counts of `size` kills: before each call of the file system in turn, before random lines, and at
+    random times."""
     draw = random.Random(seed)
     counts = {"tried": 0, "killed": 0, "wrong": 0, "crashed": 0}
     call = 0
@@ -126,7 +130,7 @@ def campaign(seed: int, size: int) -> dict[str, int]:
         line = draw.randrange(3000)
         if number % 3 == 0:
             call += 1
-        # four calls in a row meet the same point with and without an old folder, exchange or pair of renames
+        # four cases in a row kill at the same call, with and without an old folder and an exchange
         every = (call % 4 != 3, call % 2 == 0)
         old, exchange = every if number % 3 == 0 else (draw.random() < 0.8, draw.random() < 0.5)
         point = call // 4 if number % 3 == 0 else line
@@ -152,7 +156,7 @@ def campaign(seed: int, size: int) -> dict[str, int]:
 
 
 def run(seed: int, size: int) -> dict[str, int]:
-    """The campaign in a process of its own, which has one thread and may fork."""
+    """The counts of the campaign, which runs in a process of its own, as it has one thread and may fork."""
     command = [sys.executable, __file__, str(seed), str(size)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     counts: dict[str, int] = json.loads(done.stdout)

@@ -1,7 +1,7 @@
 """Extreme and malformed numbers in every numeric place of a description and of the options.
 
-Each is refused in one line, or the robot's dynamics are right: inverse dynamics against 60 digits, with the
-savings that a user gets. Where doubles cannot hold the result, nothing is asked of it.
+Each is refused in one line, or the robot's inverse dynamics, designed as for a user, agree with a computation
+with 60 digits. Results that are too large or too small for doubles are not checked.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ PLAIN = {
 }  # fmt: skip
 
 HELD = (mpmath.mpf("1e-90"), mpmath.mpf("1e90"))
-"""Results of this size are asked of doubles: squares of what they are made of neither vanish nor overflow."""
+"""The range of results that are checked: the squares of their terms neither underflow nor overflow."""
 
 TOLERANCE = 1e-6
 
 EPSILON = 1e-13
-"""Times the reach in metres, squared: inertia about far points leaves so little of what is near."""
+"""The additional tolerance per m^2 of the squared reach, as inertia about distant points is rounded."""
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` robots or options."""
+    """Tries `size` robots or options."""
     return tallied(_cases(random.Random(seed), size))
 
 
@@ -105,7 +105,7 @@ def _cases(rng: random.Random, size: int) -> Iterator[Case]:
 
 
 def _option(rng: random.Random) -> tuple[str, Any]:
-    """A numeric option and something for it."""
+    """Draws a numeric option and a value for it."""
     numbers: list[Any] = [float(x) for x in EXTREME]
     numbers += [
         float("nan"),
@@ -158,7 +158,10 @@ def _right(text: str, snap: float) -> str | None:
 
 
 def _compared(robot: Robot) -> str | None:
-    """Inverse dynamics against many digits; the other functions must be designed, or refused in one line."""
+    """Compares inverse dynamics with 60 digits, and designs other functions; says what is wrong, if anything.
+
+    Raises RbdgenError if a function is refused.
+    """
     q, v, a = (0.3, -0.7), (0.4, 0.9), (-0.2, 0.6)
     [function] = design_functions(Request(robot, Options(functions=("rnea",))))
     given = {"q": np.array(q), "v": np.array(v), "a": np.array(a)}
@@ -171,13 +174,13 @@ def _compared(robot: Robot) -> str | None:
             error = max(abs(mpmath.mpf(float(x)) - y) for x, y in zip(ours, wanted, strict=True)) / scale
             if not error < TOLERANCE + EPSILON * _reach(robot) ** 2:
                 return f"torques {ours.tolist()}, not {[float(x) for x in wanted]}"
-    for other in ("aba", "minv", "crba"):  # one at a time: several would each have a process of their own
+    for other in ("aba", "minv", "crba"):  # designing several at once would start processes
         design_functions(Request(robot, Options(functions=(other,))))
     return None
 
 
 def _reach(robot: Robot) -> float:
-    """The longest offset of a joint or of a centre of mass, m."""
+    """The largest component of an offset of a joint or of a centre of mass, in m, at most 1e100."""
     bodies = robot.model.bodies
     lengths = [x for body in bodies for x in body.placement.translation]
     lengths += [h / b.inertia.mass for b in bodies if b.inertia.mass for h in b.inertia.first_moment]
@@ -185,7 +188,7 @@ def _reach(robot: Robot) -> float:
 
 
 def _many_digits(robot: Robot, q: Any, v: Any, a: Any) -> list[Any]:
-    """The textbook's algorithm, on the model that was read."""
+    """The torques with 60 digits, by the textbook's form on the model that was read."""
     q, v, a = ([mpmath.mpf(x) for x in values] for values in (q, v, a))
     state = State(q=coordinates(robot.model, q, mpmath.cos, mpmath.sin), v=v, a=a, tau=(), fext=None)
     [tau] = TABLE["rnea"].form("newton_euler").trace(robot.model, state)

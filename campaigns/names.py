@@ -1,7 +1,8 @@
 """Hostile names of robots, links and joints, and hostile values of --name.
 
-What is generated is compared with what harmless names give: the same tokens of C in the same order,
-identifiers renamed one to one. A text that leaves its comment, or two names that become one, is seen at once.
+The generated files are compared with those for harmless names: the tokens of C must be the same in the same
+order, with identifiers renamed one to one. This detects a name that ends the comment in which it is written,
+or two names that become one.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ PIECES = (
 
 @dataclass(frozen=True)
 class Names:
-    """All names of a robot of two joints; `option`: the value of --name."""
+    """All names of a robot with two joints; `option` is the value of --name."""
 
     robot: str
     links: tuple[str, ...]
@@ -83,7 +84,7 @@ HARMLESS = Names("harmless", ("root", "upper", "lower"), ("first", "second"))
 
 
 def run(seed: int, size: int) -> Tally:
-    """`size` robots; every twentieth is compiled by gcc, its warnings errors, and every hundredth called."""
+    """Tries `size` robots; every 20th is compiled with warnings as errors, and every 100th is called."""
     _harmless()  # shared by all cases
     return tallied(_cases(random.Random(seed), size))
 
@@ -92,7 +93,7 @@ def _cases(rng: random.Random, size: int) -> Iterator[Case]:
     words = rng.sample(WORDS, len(WORDS))
     for k in range(size):
         names = _drawn(rng)
-        if k % 20 == 0 and words:  # a robot named by a word of C, and so are its joints
+        if k % 20 == 0 and words:  # the robot and its joints have words of C as names
             names = Names(words.pop(), HARMLESS.links, (rng.choice(WORDS), rng.choice(WORDS)))
         compiled = 2 if k % 100 == 0 else k % 20 == 0
         yield Case(f"{names!r:.300}", partial(_tried, names, int(compiled)))
@@ -101,7 +102,7 @@ def _cases(rng: random.Random, size: int) -> Iterator[Case]:
 def _drawn(rng: random.Random) -> Names:
     links = (_name(rng), _name(rng), _name(rng))
     joints = (_name(rng), _name(rng))
-    if rng.random() < 0.2:  # these differ, what is made of them may not
+    if rng.random() < 0.2:  # different names whose identifiers may be equal
         joints = rng.choice(
             (("a b", "a_b"), ("A_B", "a_b"), ("a", "a_2"), ("é", "e"), ("1", "n1"), ("", "n"))
         )
@@ -123,7 +124,7 @@ def _name(rng: random.Random) -> str:
 
 
 def _urdf(names: Names) -> bytes:
-    """Two bodies on a chain: what is computed does not depend on any name."""
+    """The URDF of a chain of two bodies with these names; its dynamics do not depend on them."""
     root, upper, lower = (quoteattr(name) for name in names.links)
     first, second = (quoteattr(name) for name in names.joints)
     inertial = (
@@ -154,7 +155,7 @@ OPTIONS = Options(functions=("gravity",))
 
 @cache
 def _functions() -> list[FunctionSource]:
-    """Designed once: no name changes what is computed."""
+    """The functions, which are designed once, as names do not change them."""
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
         path = Path(scratch) / "robot.urdf"
         path.write_bytes(_urdf(HARMLESS))
@@ -182,7 +183,7 @@ def _harmless() -> Sources:
         return _designed(HARMLESS, Path(scratch))
 
 
-# ---- what was generated
+# ---- comparison of generated files
 
 
 _TOKEN = re.compile(
@@ -193,13 +194,13 @@ _TOKEN = re.compile(
 
 
 def tokens(source: str) -> list[tuple[str, str]]:
-    """Kind and text of every token of C but comments; trigraphs and joined lines as a compiler sees them."""
+    """The kind and text of every token of C except comments, after trigraphs and joined lines."""
     seen = source.replace("??/", "\\").replace("\\\n", "")
     return [(m.lastgroup or "", m.group()) for m in _TOKEN.finditer(seen) if m.lastgroup != "space"]
 
 
 def _unlike(sources: Sources, harmless: Sources) -> str | None:
-    """Says what differs beyond names."""
+    """Says what differs other than names, if anything."""
     renamed = {name.replace(harmless.name, sources.name): name for name in harmless.files}
     if renamed.keys() != sources.files.keys():
         return f"other files: {sorted(renamed.keys() ^ sources.files.keys())[:3]}"
@@ -228,7 +229,10 @@ def _renamed(
     models: Sequence[tuple[str, str]],
     names: tuple[str, str],
 ) -> str | None:
-    """Says what differs beyond identifiers, which must match one to one, and the robots' names in texts."""
+    """Says what differs other than identifiers and the robots' names in texts; None if nothing does.
+
+    Identifiers must match one to one.
+    """
     own, model = (re.compile(rf'"{name}(?![A-Za-z0-9])') for name in names)
     there: dict[str, str] = {}
     back: dict[str, str] = {}
@@ -236,7 +240,7 @@ def _renamed(
         if kind != other_kind:
             return f"{text!r:.80} for {other!r:.80}"
         if kind == "name":
-            if (text, other) == names:  # the C++ name space, which may be called as a variable is
+            if (text, other) == names:  # the C++ name space, whose name may equal that of a variable
                 continue
             if there.setdefault(text, other) != other or back.setdefault(other, text) != text:
                 return f"{text} for {other}, but elsewhere {there[text]} for {back.get(other)}"
@@ -246,13 +250,13 @@ def _renamed(
 
 
 def _other_python(text: str, model: str) -> str | None:
-    """Whether a module has the same statements."""
+    """Says that a module has other statements than the model, or None."""
     kinds = [[type(node) for node in ast.walk(ast.parse(x))] for x in (text, model)]
     return None if kinds[0] == kinds[1] else "other statements"
 
 
 def _uncompiled(sources: Sources, scratch: Path) -> str | None:
-    """The errors of a compiler on any of the sources, which are compiled with the header's folder."""
+    """The error of a compiler for any of the sources, or None."""
     folder = scratch / sources.name
     for name, text in sources.files.items():
         path = folder / name
@@ -280,7 +284,7 @@ def _uncompiled(sources: Sources, scratch: Path) -> str | None:
 
 
 def _uncalled(sources: Sources) -> str | None:
-    """Whether the built package gives what it should: torques of a robot on its side."""
+    """Says what is wrong with the torques of the built package, if anything."""
     from rbdgen.toolchain.cache import Cache  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory(prefix="attack-") as scratch:

@@ -1,4 +1,4 @@
-"""The page of the campaigns: `README.md` of this folder, from the counts in `counts.json`."""
+"""Writes the page of the campaigns, `README.md` of this folder, with the counts in `counts.json`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ make attack ATTACK="--only robots --seed 7 --case 123"        # one case again, 
 make attack ATTACK="--write"                                  # also write this page
 ```
 
-*Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody meant.
-*Ill-conditioned*: more than 1e-8 off, but the rounding of what any algorithm computes with changes the result
-as much; such cases are counted apart.
+*Wrong*: a wrong number, a wrong word or a wrong file. *Crashed*: an error that nobody intended.
+*Ill-conditioned*: the result is off by more than the tolerance, but rounding the numbers with which any
+algorithm computes changes the right result as much; such cases are counted separately.
 """
 
 HEAD = (
@@ -35,12 +35,12 @@ HEAD = (
 )
 
 MOST_MISSING = 8
-"""The largest number of items that a run has not covered which are named one by one."""
+"""If a run has missed more items of a list than this, they are not named one by one."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One campaign, run once."""
+    """The counts of one run of a campaign."""
 
     campaign: str
     kinds: int
@@ -49,7 +49,7 @@ class Row:
     tally: Tally
     seconds: float
     covered: Mapping[str, str]
-    """The coverage in words, by list."""
+    """The coverage of each list of the campaign, in words."""
 
     @property
     def in_words(self) -> str:
@@ -69,7 +69,7 @@ class Row:
 
 
 def write_page(folder: Path, rows: Iterable[Row], modules: Mapping[str, ModuleType]) -> None:
-    """Put the rows among those of earlier runs and lay out the page."""
+    """Adds the rows to those of earlier runs, and writes `counts.json` and the page."""
     kept = folder / "counts.json"
     counts = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     counts |= {row.campaign: row.counts for row in rows}
@@ -90,13 +90,13 @@ def _table_row(name: str, row: Mapping[str, Any]) -> str:
 
 
 def kinds_of(module: ModuleType) -> Mapping[str, str]:
-    """The kinds of a campaign's cases, in words where it has some."""
+    """The kinds of a campaign's cases with their descriptions, which may be empty."""
     kinds: Mapping[str, str] | Sequence[str] = module.KINDS
     return kinds if isinstance(kinds, Mapping) else dict.fromkeys(kinds, "")
 
 
 def coverage(module: ModuleType, covered: Collection[str]) -> dict[str, str]:
-    """The part of each list of a campaign that a run has covered, and the few items that it has not."""
+    """For each list of a campaign, how many of its items a run has covered, and names of missing items."""
     found = {}
     for what, every in getattr(module, "COVERED", {}).items():
         missing = [x for x in every if x not in covered]

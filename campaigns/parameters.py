@@ -1,15 +1,16 @@
-"""Functions of robots whose numbers stay inputs, at other values than those of the file.
+"""Functions of robots whose numbers stay inputs, at values other than those of the file.
 
-A robot of one of the kinds below has some of its parameters drawn as inputs: masses, centres of mass,
-inertias, lengths, gravity, damping, friction, springs, rotors, all of a kind or some components. Functions
-are designed as for a user, in the form chosen or in one that is drawn, and evaluated at three sets of values,
-each at a state: near those of the file, far from them, and special ones (zeros, equal ones, opposite ones).
-One function at one set of values is a case.
+For each robot of the kinds below, some parameters are drawn that stay inputs: masses, centres of mass,
+inertias, lengths, gravity, damping, friction, springs and rotors, all of a kind or some components. Functions
+are designed as for a user, in the chosen form or in one that is drawn. They are evaluated for three sets of
+values, each at its own state: values near those of the file, values far from them, and special values (zeros,
+equal ones, opposite ones). One function at one set of values is a case.
 
-Right is what the textbook's form gives for a robot whose description has these values. `rnea_dparams` and
-`aba_dparams` are held against complex steps through inverse and forward dynamics and their table, and along
-a direction against differences of robots that are described anew. Errors of 1e-9 of the largest element
-always pass; a larger one is excused where changes of the inputs by 1e-13 change what is right as much.
+A result is right if it agrees with the textbook's form for a robot whose description has these values.
+`rnea_dparams` and `aba_dparams` are compared with complex steps through inverse and forward dynamics and
+their table, and, along a direction, with differences between robots with changed descriptions. Errors of up
+to 1e-9 of the largest element always pass; a larger one is excused if changes of the inputs by 1e-13 change
+the right result as much.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ SMALL = 10
 ALWAYS = ("rnea_dparams", "aba_dparams", "rnea", "aba")
 
 OTHERS = 4
-"""The number of other functions that are drawn for each robot."""
+"""The number of functions that are drawn for each robot, in addition to `ALWAYS`."""
 
 SETS = ("near", "far", "special")
 
@@ -75,19 +76,19 @@ run, run_case = CAMPAIGN.run, CAMPAIGN.run_case
 
 @dataclass(frozen=True)
 class Values:
-    """Values of the parameters in order: (sets, parameters)."""
+    """The parameters, and their values p (sets, parameters)."""
 
     parameters: Sequence[Parameter]
     p: Array
 
     def named(self, k: int, change: Array | float = 0.0) -> dict[str, float]:
-        """The values of a set by name, plus this change."""
+        """The values of set k by name, plus this change."""
         names = [parameter.name for parameter in self.parameters]
         return dict(zip(names, (self.p[k] + change).tolist(), strict=True))
 
 
 class Subject:
-    """A robot with parameters that were drawn, the functions of these traces, and what is right."""
+    """A robot with drawn parameters, its functions with these numbers, and robots with changed values."""
 
     def __init__(self, seed: int, number: int, traces: Collection[int]) -> None:
         self.kind = list(KINDS)[number % len(KINDS)]
@@ -95,7 +96,7 @@ class Subject:
         self.recipe = random_robot(self.kind, rng, most=int(rng.choice([1, 2, 3])))
         self.robot = self.recipe.robot()
         self.asked = drawn(self.robot, rng)
-        # other lengths may leave no position in which loops are closed
+        # with other lengths, loops may have no position in which they are closed
         near = ("xyz",) if self.kind == "closed_loops" else ()
         self.values = some_values(asked_parameters(self.robot, self.asked), rng, near)
         self.names = [*ALWAYS, *self._others(rng)]
@@ -131,9 +132,9 @@ class Subject:
         return str(rng.choice(straight)) if rng.random() < 0.6 else None
 
     def _design(self, traces: Collection[int], *, savings: bool, lean: bool) -> None:
-        """Designs the functions as for a user; a function in place of a derivative of it that is always 0.
+        """Designs the functions as for a user; a derivative that is always 0 is replaced by its function.
 
-        `lean`: as on small machines, the table has no more than the functions read.
+        If `lean`, the table only has the columns that the functions read, as on small machines.
         """
         names = {k: self.names[k] for k in traces}
         variants = {name: form for name, form in self.forms.items() if form is not None}
@@ -164,7 +165,7 @@ class Subject:
         self.sources = dict(zip(made, functions, strict=True)) | {"update": update}
 
     def _states(self) -> Inputs:
-        """A state for every set of values."""
+        """Draws a state for every set of values: arrays (sets, size) by name."""
         model = self.robot.model
         sized = {x.name: x for name in self.names for x in lookup(name, model).sized(model, 1).inputs}
         drawn = model.manifold.random_inputs(sized.values(), self.rng, (len(SETS),))
@@ -179,7 +180,7 @@ class Subject:
         return {**inputs, "p": self.values.p}
 
     def outputs(self, name: str, inputs: Mapping[str, NDArray[np.generic]]) -> list[NDArray[np.generic]]:
-        """Computes the function, with p among the inputs; dense, (states, size)."""
+        """The outputs of the function as dense arrays (states, size); p is one of the inputs."""
         (table,) = interpreted(self.sources["update"].program, {"p": inputs["p"]}).values()
         source = self.sources[name]
         given = {**inputs, "table": table}
@@ -187,7 +188,7 @@ class Subject:
         return [dense_of(y, found[y.name]).reshape(len(inputs["p"]), -1) for y in source.signature.outputs]
 
     def right(self, name: str, inputs: Inputs) -> list[Array]:
-        """Computes the right results by robots that are described anew."""
+        """The right outputs (states, size), from robots whose descriptions have the values."""
         rows = []
         for k, robot in enumerate(self.changed):
             state = {x: values[k : k + 1] for x, values in inputs.items()}
@@ -196,7 +197,7 @@ class Subject:
         return [np.concatenate(parts) for parts in zip(*rows, strict=True)]
 
     def verdicts(self, name: str) -> Iterator[Verdict]:
-        """Gives one verdict for each set of values."""
+        """Yields one verdict for each set of values."""
         ours = self.outputs(name, self.inputs)
         slopes = name.endswith("_dparams")
         right = self.slopes(name, self.inputs) if slopes else self.right(name, self.inputs)
@@ -224,7 +225,7 @@ class Subject:
         return np.array([excuse_of([x[k] for x in changed], [y[k] for y in right]) for k in sets])
 
     def slopes(self, name: str, inputs: Inputs) -> list[Array]:
-        """The slopes of the function by every parameter, by complex steps through its table."""
+        """The derivatives of the function by every parameter, by complex steps through its table."""
         of, count, h = name.removesuffix("_dparams"), inputs["p"].shape[1], 1e-40
         every = np.repeat(np.eye(count), len(SETS), axis=0)
         tiled = {x: np.tile(y, (count, 1)) + 0j for x, y in inputs.items()}
@@ -233,7 +234,7 @@ class Subject:
         return [np.moveaxis(rates, 0, -1).reshape(len(SETS), -1)]
 
     def _off_differences(self, name: str, ours: Array, k: int) -> float | None:
-        """The error of the derivatives along a direction against differences; None if it is small enough."""
+        """The error of derivatives along a direction, compared with differences; None if it is small."""
         of, p = name.removesuffix("_dparams"), self.values.p[k]
         way = np.random.default_rng(k).normal(size=len(p)) * np.maximum(np.abs(p), 1e-3)
         way[
@@ -264,12 +265,12 @@ def _textbook(row: Function, robot: Robot, state: Inputs) -> list[Array]:
     return run_on_floats(FunctionForm(row, row.forms_for(robot.model)[0]), robot.model, state)
 
 
-# ---- what is drawn
+# ---- random parameters and values
 
 
 def drawn(robot: Robot, rng: np.random.Generator) -> tuple[str, ...]:
-    """Draws patterns of some kinds, single components, or both."""
-    known = [x for x in all_parameters(robot) if x.linear is None]  # what C has
+    """Draws names of parameters: patterns of some kinds, single components, or both."""
+    known = [x for x in all_parameters(robot) if x.linear is None]  # those that the C has
     kinds = list(dict.fromkeys(x.kind for x in known))
     inertial = ("ten",) if rng.random() < 0.4 else ("mass", "com", "inertia")
     chosen: list[str] = []
@@ -288,14 +289,18 @@ def drawn(robot: Robot, rng: np.random.Generator) -> tuple[str, ...]:
 def some_values(
     parameters: Sequence[Parameter], rng: np.random.Generator, near: Collection[str] = ()
 ) -> Values:
-    """Near the defaults, far from them, and special ones; what must be positive stays so, and parameters of
-    the kinds `near` stay near."""
+    """Draws the sets of values: near the defaults, far from them, and special ones.
+
+    Parameters that must be positive stay positive, and those of the kinds `near` stay near the defaults.
+    """
     rows = [[_value(x, "near" if x.kind in near else name, rng) for x in parameters] for name in SETS]
     return Values(parameters, np.array(rows))
 
 
 def _value(x: Parameter, of: str, rng: np.random.Generator) -> float:
-    """Masses and moments of inertia grow, products of inertia shrink: a body stays one that there can be."""
+    """Draws a value. Masses and moments of inertia grow and products of inertia shrink, so that inertias stay
+    physical.
+    """
     moment = x.kind in ("inertia", "ten") and x.component[-2:] in ("xx", "yy", "zz")
     first = x.kind == "ten" and x.component in ("mx", "my", "mz")
     product = x.kind in ("inertia", "ten") and not moment and x.component != "m"

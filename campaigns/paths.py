@@ -1,4 +1,4 @@
-"""The ways from a robot to numbers: forms on floats, the graph designed for a user, the compiled library."""
+"""Computes results in three ways: by forms on floats, by the designed graph, and by the compiled library."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from rbdgen.selection.axes import search
 from rbdgen.sweeps.inputs import State, coordinates, external_forces
 
 Result = tuple[str, FunctionForm, Outputs | Exception]
-"""The path of computation, the form, and the outputs or the error."""
+"""The way of computation in words, the form, and the outputs or the error."""
 
 FORMS = forms_of(*FUNCTIONS)
 
 BUILT_IN = {"sin": lambda x: sincos(x)[0], "cos": lambda x: sincos(x)[1]}
 
 STATES = 19
-"""The number of states of a batch: whole vectors and a rest."""
+"""The number of states of a batch, which fills some vectors and a part of another one."""
 
 
 def float_results(model: Model, inputs: Inputs, turn: int) -> Iterator[Result]:
-    """Every other form of every function on Python's floats; those left out come with the next turn."""
+    """Yields the results of every second form on Python's floats; the next turn has the others."""
     try:
         reduced = reduce(model)
     except Exception as error:
@@ -69,7 +69,7 @@ def on_floats(form: FunctionForm, model: Model, reduced: ReducedModel, inputs: I
 
 
 def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> Iterator[Result]:
-    """A function as a user gets it, every third time in a form that is forced."""
+    """Yields the result of a function as a user gets it, in one of three cases in a form that is forced."""
     name = rng.choice(FUNCTIONS).item()
     forms = forms_of(name)
     forced = forms[rng.integers(len(forms))] if rng.random() < 1 / 3 else None
@@ -86,7 +86,7 @@ def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> 
 
 @contextmanager
 def own_cache() -> Iterator[None]:
-    """Uses a cache of its own, so that nothing is left in the user's."""
+    """Uses a temporary cache, so that nothing is left in the user's cache."""
     before = os.environ.get("RBDGEN_CACHE")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["RBDGEN_CACHE"] = folder
@@ -99,7 +99,10 @@ def own_cache() -> Iterator[None]:
 
 
 def compiled_results(robot: Robot, judge: Judge, rng: np.random.Generator) -> Iterator[Verdict]:
-    """A function compiled, in double or in float: single calls and batches have the graph's bits."""
+    """Yields verdicts on a compiled function, in double or in float, if its results differ from the graph's.
+
+    Single calls and batches must have the bits of the graph's interpreter, except for the sign of a zero.
+    """
     name, real = rng.choice(FUNCTIONS).item(), rng.choice(["double", "float"]).item()
     states = [judge.state(rng) for _ in range(STATES)]
     dtype = np.float64 if real == "double" else np.float32
@@ -127,7 +130,7 @@ def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdic
 
 
 def _same(x: np.ndarray, y: np.ndarray) -> bool:
-    """Equal to the bit but for the sign of a zero; no number equals no number."""
+    """Whether the bits are equal, except for the signs of zeros; all NaNs count as equal."""
     return x.dtype == y.dtype and np.array_equal(x, y, equal_nan=True)
 
 

@@ -1,4 +1,4 @@
-"""Pickled functions whose content was changed: a part of the campaign `arrays`."""
+"""Opens pickled functions whose content was changed, as a part of the campaign `arrays`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from rbdgen.runtime import Library
 
 
 def tampered(library: Library, number: int) -> str | None:
-    """A pickle whose content was changed: refused in one line, or right; nothing is written elsewhere."""
+    """Opens a pickle whose content was changed, and says what is wrong, if anything.
+
+    It may be accepted, or refused in one line, and must not write any file outside of the cache.
+    """
     rng = random.Random(number)
     load, (revive, packed, name) = pickle_parts(library)
     content = json.loads(zlib.decompress(packed))

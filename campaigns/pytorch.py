@@ -1,10 +1,10 @@
-"""Functions of PyTorch on random robots: values of batches, under vmap, and gradients.
+"""Functions for PyTorch on random robots: values of batches, values under vmap, and gradients.
 
-Each robot is one of the campaign of forms; some of its functions are built and called as `lib.torch.NAME`
+The robots are those of the campaign `forms`; some of their functions are built and called as `lib.torch.NAME`
 with a batch of states. The values must have the bits of the library's own, also under vmap. The gradients of
-a weighted sum of all results, by the coordinates of q and by all else that is differentiable, are judged by
-complex steps through the textbook's form of the function. Errors of 1e-9 of the largest element always pass;
-a larger one is excused where changes of the inputs by 1e-13 change what is right as much.
+a weighted sum of all results, by the coordinates of q and by all other differentiable inputs, are judged by
+complex steps through the textbook's form of the function. Errors of up to 1e-9 of the largest element always
+pass; a larger one is excused if changes of the inputs by 1e-13 change the right result as much.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LARGEST = 3_000
 """The largest estimated number of operations; larger functions are only tried on smaller robots."""
 
 MOVING = slice(2, 6)
-"""States at which all joints move: exact friction has no derivative at rest."""
+"""The states at which all joints move, since exact friction has no derivative at rest."""
 
 GOOD = 1e-9
 
@@ -93,14 +93,15 @@ def verdict(subject: Subject, row: Function) -> Verdict:
 def gradients(
     robot: Robot, name: str, arrays: Sequence[Array], weights: Sequence[Array], places: Sequence[int]
 ) -> tuple[str | None, list[Array]]:
-    """Says what is wrong with the values, and gives gradients (states, size) of the weighted results by these
-    inputs.
+    """What is wrong with the values, if anything, and the gradients (states, size) of the weighted results.
+
+    The gradients are by the inputs with these places.
     """
     import torch  # noqa: PLC0415
 
     from rbdgen.frameworks.in_torch import bridge  # noqa: PLC0415
 
-    bridge()  # shared by all libraries, and kept in the user's cache
+    bridge()  # the bridge is shared by all libraries, and kept in the user's cache
     with own_cache():
         library = rbdgen.build(robot, functions=[name])
         call: Any = getattr(library.torch, name)

@@ -1,8 +1,9 @@
-"""Dynamics of a URDF in 60 decimal digits, as simple as can be: what the attacks on numbers are judged by.
+"""The dynamics of a URDF with 60 decimal digits, computed as simply as possible, to judge other results.
 
 Nothing of rbdgen is used. Links stay as the file has them: fixed joints are not merged, rotations are not
-snapped, every link is one step of Newton and Euler in its own frame. M is the response to unit
-accelerations, forward dynamics a dense elimination, a derivative the difference quotient of a step of 1e-25.
+snapped, and every link is one step of the Newton-Euler equations in its own frame. M is the response to unit
+accelerations, forward dynamics is a dense elimination, and a derivative is a difference quotient with a step
+of 1e-25.
 
 Arrays hold `Decimal`s; the first axis counts the cases (directions of a derivative) that run together.
 """
@@ -35,7 +36,7 @@ from campaigns.decimals import (
 STEP = Decimal("1e-25")
 
 Perturb = Callable[[Array, Array], Array]
-"""Numbers and their size -> the numbers as one rounding of that size might leave them."""
+"""Perturbs numbers: perturb(values, sizes) changes the values by at most a rounding of these sizes."""
 
 
 FUNCTIONS: Final = (
@@ -51,14 +52,14 @@ FUNCTIONS: Final = (
     ),
     *("aba", "minv", "aba_derivatives", "aba_fext"),
 )
-"""The functions of the reference; the last ones need an M that can be inverted. `tests/functions` judges
-others.
+"""The functions of the reference; the last four need an M that can be inverted. Other functions are tested in
+`tests/functions`.
 """
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mass, first moment and inertia about the origin of a link's frame; or how large each may be."""
+    """The mass, first moment and inertia about the origin of a link's frame, or bounds of their sizes."""
 
     mass: Any
     first: Any
@@ -68,16 +69,18 @@ class Moments:
         return Moments(self.mass + other.mass, self.first + other.first, self.inertia + other.inertia)
 
     def from_afar(self, p: Decimal) -> Moments:
-        """Bounds about a point that is p metres farther away."""
+        """The bounds about a point that is p metres farther away."""
         m, h = self.mass, self.first
         return Moments(m, h + m * p, self.inertia + 2 * h * p + m * p * p)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link and the joint above it. `R`, `p`: the joint's frame in the parent's; `dofs`: none if fixed.
+    """A link and the joint above it.
 
-    `carried`: how large the moments of the link and of all that it carries may be in any position.
+    `R`, `p` place the joint's frame in the parent's frame. `dofs` and `q` are the joint's indices in v and q,
+    which are empty for a fixed joint. `carried` bounds the moments of the link with all that it carries, in
+    any configuration.
     """
 
     name: str
@@ -98,7 +101,7 @@ def unperturbed(values: Array, _: Array) -> Array:
 
 
 def rounding(rng: np.random.Generator, size: float) -> Perturb:
-    """Changes numbers at random, by `size` relative to their own magnitude."""
+    """A perturbation that changes numbers at random by up to `size`, relative to their given sizes."""
 
     def perturb(values: Array, scale: Array) -> Array:
         return values + exact(rng.uniform(-size, size, np.shape(values))) * scale
@@ -118,11 +121,11 @@ class Reference:
         rounds: Perturb = unperturbed,
         afar: bool = False,
     ) -> None:
-        """`turns` perturbs angles and axes, `rounds` what an algorithm computes with.
+        """Reads a URDF. `turns` perturbs angles and axes, and `rounds` the numbers that algorithms use.
 
-        These are the entries of rotations, not orthogonal then; lengths; and every link's moments by the size
-        of all that the link carries, seen from the link's frame. `afar`: lengths and moments by their size as
-        seen from the first joint, by way of the world's origin.
+        These are the entries of rotations, which are then not orthogonal, lengths, and the moments of every
+        link, relative to the moments of all that the link carries, about the link's frame. If `afar`, the
+        sizes of lengths and moments are those as seen from the first joint, by way of the world's origin.
         """
         getcontext().prec = DIGITS
         self.gravity = exact(np.array(gravity, dtype=float))
@@ -141,7 +144,7 @@ class Reference:
         self.bodies = [link for link in self.links if link.dofs]
 
     def _descend(self, name: str, index: int) -> None:
-        """Visits links depth first, joints by name."""
+        """Adds the links below a link, depth first, with the joints of a link in the order of their names."""
         below = [joint for joint in self._joints if joint.find("parent").get("link") == name]
         for joint in sorted(below, key=lambda joint: joint.get("name")):
             child = joint.find("child").get("link")
@@ -171,7 +174,7 @@ class Reference:
         self.nv, self.nq = self.nv + nv, self.nq + nq
 
     def _carry(self) -> None:
-        """The sizes of what a link carries, stretched out straight, go on to its parent."""
+        """Adds the bounds of what each link carries, stretched out straight, to those of its parent."""
         for i in reversed(range(len(self.links))):
             link = self.links[i]
             if link.parent >= 0:
@@ -180,7 +183,7 @@ class Reference:
                 self.links[link.parent] = replace(above, carried=carried)
 
     def _perturb(self, perturb: Perturb, afar: bool) -> None:
-        """Lengths and moments, moved by their sizes; those seen from afar are seen along the tree."""
+        """Perturbs lengths and moments relative to their sizes; if `afar`, as seen along the whole tree."""
         distances: list[Decimal] = []
         for link in self.links:
             distances.append(norm(link.p) + (distances[link.parent] if link.parent >= 0 else 0))
@@ -200,7 +203,7 @@ class Reference:
         return xyz, self.turns(rpy, scale)
 
     def _inertial(self, element: Any) -> tuple[Moments, Moments]:
-        """A link's moments, and how large they are."""
+        """A link's moments, and bounds of their sizes."""
         if element is None:
             return Moments(Decimal(0), EYE[0] * 0, EYE * 0), Moments(*[Decimal(0)] * 3)
         center, rpy = self._origin(element)
@@ -216,7 +219,7 @@ class Reference:
         return moments, Moments(mass, mass * norm(center), size)
 
     def placements(self, q: Array) -> list[tuple[Array, Array]]:
-        """Rotation and origin of every link in its parent."""
+        """The rotation (1, 3, 3) and the origin (1, 3) of every link in its parent."""
         found = []
         for link in self.links:
             R, p = link.R, link.p
@@ -234,7 +237,7 @@ class Reference:
         return found
 
     def moved(self, placements: Sequence[tuple[Array, Array]], step: Decimal) -> list[tuple[Array, Array]]:
-        """The placements as they are, then after a small step of every freedom alone, in tangent space."""
+        """The placements for nv + 1 cases: unchanged, then after a small step of each degree of freedom."""
         result = []
         for link, (R, p) in zip(self.links, placements, strict=True):
             spin, slide = _directions(link)
@@ -253,7 +256,7 @@ class Reference:
         gravity: Array,
         fext: Array | None = None,
     ) -> Array:
-        """tau for every case; v, a: (cases, nv)."""
+        """The torques (cases, nv) for v and a (cases, nv) and external forces `fext` (nbodies, 6)."""
         omega, alpha, linear, force, moment = [], [], [], [], []
         for link, (R, p) in zip(self.links, placements, strict=True):
             if link.parent < 0:
@@ -291,9 +294,10 @@ class Reference:
         return tau
 
     def energies(self, inputs: Mapping[str, Any]) -> tuple[Array, Array]:
-        """T and U of every link that moves, J; U is 0 at the world's origin.
+        """The kinetic energy T and the potential energy U of every moving link, in J.
 
-        T = m v . v / 2 + v . (w x h) + w . J w / 2, U = -g . (m p + R h). What the world carries has none.
+        T = m v . v / 2 + v . (w x h) + w . J w / 2, and U = -g . (m p + R h), which is 0 at the world's
+        origin. Links that are fixed to the world are left out.
         """
         getcontext().prec = DIGITS
         placements, v = self.placements(exact(inputs["q"])), exact(inputs["v"])
@@ -353,7 +357,7 @@ class Reference:
         }
 
     def _derivatives(self, at: Sequence[tuple[Array, Array]], v: Array, a: Array) -> tuple[Array, Array]:
-        """d tau / dq and / dv by steps so small that nothing is left of their error."""
+        """d tau / dq and d tau / dv (nv, nv), by steps so small that their error is far below a double's."""
         by_q = self.newton_euler(self.moved(at, STEP), v[None], a[None], self.gravity)
         steps = np.concatenate([exact(np.zeros((1, self.nv))), exact(np.eye(self.nv)) * STEP])
         by_v = self.newton_euler(at, v[None] + steps, a[None], self.gravity)
@@ -361,7 +365,7 @@ class Reference:
 
 
 def _directions(link: Link) -> tuple[Array, Array]:
-    """The angular and the linear velocity of every freedom of a joint, in the link's axes."""
+    """The angular and the linear velocities (n, 3) of a joint's n degrees of freedom, in the link's axes."""
     if link.type == "floating":
         return np.concatenate([EYE * 0, EYE]), np.concatenate([EYE, EYE * 0])
     if link.type == "prismatic":

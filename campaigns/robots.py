@@ -1,10 +1,10 @@
 """Random robots: every function in every form, judged by 60 digits.
 
 A case is a robot of one of the kinds below, written as a URDF and loaded with snap 0 or the default. At one
-state (random, or all zeros, or right angles) half of the forms of the functions run on floats, the other half
-with the next robot of its kind; every 20th robot has one function designed as for a user (frames searched,
-the cheapest form, all passes) and interpreted; every 200th has one compiled, in double or in float:
-single calls and batches must have the interpreter's bits.
+state (random, or all zeros, or right angles) half of the forms of the functions run on floats; the other half
+run with the next robot of its kind. For every 20th robot, one function is designed as for a user (searched
+frames, the cheapest form, all passes) and interpreted. For every 200th robot, one function is compiled, in
+double or in float; single calls and batches must have the interpreter's bits, except for the sign of a zero.
 
 The judge, `reference.py`, reads the URDF by itself and computes with 60 digits. Errors of 1e-12 of the
 largest element always pass. A larger error is wrong unless the problem excuses it: it is within 100 times the
@@ -43,7 +43,7 @@ Inputs = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Case:
-    """A robot, a snap and a state, from two numbers."""
+    """A robot, a snap and a random generator for states, which follow from the seed and the number."""
 
     seed: int
     number: int
@@ -84,7 +84,7 @@ def run_case(seed: int, number: int) -> Tally:
 
 
 def _refused(case: Case, error: ModelError) -> Tally:
-    """A robot without one answer, M singular, is refused with reason; any other is not."""
+    """The tally of a refused robot: the refusal is right if M is singular, else wrong."""
     judge = Judge(case.plan, 0.0)
     if judge.nv == 0 or all(judge.is_singular(judge.rest(case.rng)) for _ in range(3)):
         return Tally(1)
@@ -117,9 +117,7 @@ def _verdicts(case: Case, robot: Robot, judge: Judge, inputs: Inputs) -> Iterato
 
 
 def _change(robot: Robot) -> float:
-    """The distance by which snapping moved an entry of a rotation, of an axis, or, relative to its size, of
-    an inertia.
-    """
+    """The largest change by snapping of an entry of a rotation or an axis, or, relatively, of an inertia."""
     if robot.snap == 0:
         return 0.0
     free = build_robot(robot.description, robot.base, 0.0, robot.model.gravity).model

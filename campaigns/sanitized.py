@@ -1,12 +1,13 @@
 """Every form of the functions of random robots under the sanitizers of gcc and clang.
 
-The robots are those of the campaign of forms: closed loops, contacts, packed results, float and double. From
-each those forms are taken that no robot before had, until all have been tried; a form that is too long to be
-compiled with sanitizers is left to a smaller robot. A case is one form, compiled by both compilers.
+The robots are those of the campaign `forms`, with closed loops, contacts and packed results, in float and in
+double. For each robot, the forms are tried that no earlier robot had, until all have been tried; a form that
+is too long to be compiled with sanitizers waits for a smaller robot. A case is one form, compiled by both
+compilers.
 
 A program in C reads states from a file and calls the form for each of them, and for batches of them. Every
-array is allocated with its exact size, so that an element beyond it is seen. Nothing may be told by the
-sanitizers of addresses and of undefined behaviour, and the results must be those of the interpreter.
+array is allocated with its exact size, so that an access beyond its end is detected. The sanitizers of
+addresses and of undefined behaviour must report nothing, and the results must be those of the interpreter.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ SIZE = 600
 SMALL = 3
 
 ROBOTS = 150
-"""The largest number of robots, which matters if some form is too long on all of them."""
+"""The largest number of robots; it is reached if some form is too long for all of them."""
 
 LONGEST = 2_000
 """The largest number of operations of a form that is compiled with sanitizers."""
@@ -128,7 +129,7 @@ run_case = CAMPAIGN.run_case
 
 
 def run(seed: int, size: int) -> Tally:
-    """Tries, robot after robot, the forms that no robot before had."""
+    """Tries, robot after robot, the forms that no earlier robot had."""
     left = {form for every in COVERED.values() for form in every}
     tally = Tally()
     for number in range(ROBOTS):
@@ -144,13 +145,13 @@ def run(seed: int, size: int) -> Tally:
 
 @dataclass(frozen=True)
 class Sanitized:
-    """Functions of a robot in a program in C, and what each is called."""
+    """Functions of a robot that are called by a program in C, and their labels."""
 
     emitted: Emitted
     labels: Sequence[str]
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Gives one verdict for each function, in order."""
+        """Yields one verdict for each function, in order."""
         if not self.labels:
             return
         with tempfile.TemporaryDirectory(prefix="attack-") as scratch:
@@ -190,7 +191,7 @@ class Sanitized:
 
 
 def _singles(function: FunctionSource, symbol: str) -> str:
-    """The calls for one state after the other; inputs and outputs lie alone."""
+    """The C of the calls for one state after the other; each input and output has its own allocation."""
     signature = function.signature
     names = ", ".join(x.name for x in (*signature.inputs, *signature.outputs))
     lines = [
@@ -227,7 +228,7 @@ def _batches(function: FunctionSource, symbol: str) -> str:
 
 
 def _tried(folder: Path, k: int, function: FunctionSource, inputs: Inputs) -> str | None:
-    """Says what is wrong with a function, compiled by any of the compilers."""
+    """Says what is wrong with a function, as compiled by each of the compilers, if anything."""
     batches = BATCHES if function.batch is not None else ()
     parts = [np.concatenate([x[k] for x in inputs.values()]) for k in range(STATES)]
     parts += [x[:count].ravel() for count, _ in batches for x in inputs.values()]

@@ -1,7 +1,7 @@
-"""Emitted C under the sanitizers of gcc and clang, under strict warnings and under valgrind.
+"""Emitted C under the sanitizers of gcc and clang, with strict warnings and under valgrind.
 
-Every form of every function of a robot, double and float: the emitted self-test and that of the batches must
-pass. The glue between Python and C runs inside a Python that loads the sanitizer first.
+For every form of every function of some robots, in double and in float, the emitted self-test and that of the
+batches must pass. The glue between Python and C runs in a Python that loads the sanitizer first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROBOTS: tuple[tuple[str, Base], ...] = (
     ("arm7", "fixed"),
     ("quadruped12", "floating"),
 )
-"""The robots in the order in which larger campaigns take them; the tree has four bodies."""
+"""The robots, in the order in which larger campaigns include them; the tree has four bodies."""
 
 ROOT = (
     '<link name="root"><inertial><origin xyz="0.1 0.2 0.3"/><mass value="4"/>'
@@ -43,10 +43,10 @@ ROOT = (
 FORMS = max(len(function.forms) for function in TABLE.values())
 
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-Wno-psabi")
-"""-Wno-psabi allows vectors wider than registers, which are passed in memory within one program."""
+"""The flags of warnings; -Wno-psabi allows vectors wider than registers, which are passed in memory."""
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-"""The flags of the sanitizers, without -g: its tables of a long straight line take ten times the time and the
+"""The flags of the sanitizers, without -g, whose tables for a long straight line take ten times the time and
 memory.
 """
 
@@ -62,7 +62,7 @@ GLUE_DRIVER = Path(__file__).with_name("glue.py")
 FOLDERS = [(name, base, real, form) for name, base in ROBOTS for real in REALS for form in range(FORMS)]
 
 OF_A_FOLDER = 7
-"""The number of cases of a folder."""
+"""The number of cases for each generated folder."""
 
 SIZE = 300
 SMALL = 1
@@ -71,7 +71,9 @@ OF_A_SMALL_ONE = ("rnea", "minv")
 
 
 def run(seed: int, size: int) -> Tally:
-    """About `size` cases, small robots first: 300 are all forms of three, 400 the quadruped's too."""
+    """Runs about `size` cases, of small robots first: 300 include all forms of three robots, and 400 those of
+    the quadruped.
+    """
     return tallied(_cases(seed, size))
 
 
@@ -87,7 +89,10 @@ def _cases(seed: int, size: int) -> Iterator[Case]:
 def _of_one_folder(
     scratch: Path, name: str, base: Base, real: Real, form: int, whole: bool
 ) -> Iterator[Case]:
-    """The form of this number of every function that has so many; the last for the others, once."""
+    """Yields the cases of a folder in which every function that has a form of this number is in this form.
+
+    If not `whole`, the folder has a few functions and is compiled by one compiler.
+    """
     rows = TABLE.values() if whole else map(lookup, OF_A_SMALL_ONE)
     variants = {row.name: row.forms[form].name for row in rows if form < len(row.forms)}
     label = f"{name}_{real}_{form}"
@@ -122,7 +127,7 @@ def _removed(folder: Path) -> None:
 
 
 def _program(folder: Path, program: str, command: list[str]) -> str | None:
-    """Compiles a self-test of a folder to `folder/program`; returns the errors of the compiler."""
+    """Compiles a self-test of a folder to `folder/program`; returns the compiler's errors, or None."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     sources = [facts["source"] for facts in manifest["functions"].values()]
     if program == "batch_selftest":
@@ -155,7 +160,7 @@ def _valgrind(folder: Path) -> str | None:
 
 
 def _ended(command: list[str], folder: Path, **environment: str) -> str | None:
-    """The error that a program reports."""
+    """The error that a program reports, or None."""
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
@@ -170,7 +175,7 @@ def _ended(command: list[str], folder: Path, **environment: str) -> str | None:
 
 
 def _glue(scratch: Path, whole: bool) -> str | None:
-    """Compiles the code between Python and the functions with the sanitizers, and drives it by Python."""
+    """Compiles the code between Python and the functions with the sanitizers, and runs `glue.py`."""
     library = subprocess.run(
         ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()

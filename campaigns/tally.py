@@ -2,7 +2,7 @@
 
 A campaign is a module of this folder. Its docstring says in plain words what it attacks, `KINDS` names the
 kinds of cases, and `run(seed, size)` tries about `size` cases that depend on the seed alone. A campaign may
-have `COVERED`, the lists by name of what its cases should all have covered.
+have `COVERED`: lists, by name, of items that its cases should cover.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from dataclasses import dataclass
 from functools import reduce
 
 MOST_NOTES = 40
-"""The number of failures with a note each; further ones are only counted."""
+"""The largest number of notes; further failures are only counted."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Counts of cases; `wrong`: a wrong result or a wrong word, `crashed`: an error that nobody meant.
+    """Counts of cases.
 
-    `ill_conditioned`: results that no double could have got right, so that nothing was learnt from them;
-    `notes`: the first failures, one line each, with what reproduces them; `covered`: what was tried, for
-    campaigns that tell how much of all that there is they have covered.
+    `tried` counts all cases, `wrong` those with a wrong result or text, `crashed` those with an unintended
+    error, and `ill_conditioned` those whose results no computation in double can get right. `notes` has a
+    line for each of the first failures, with the command that reproduces it. `covered` has the items of
+    `COVERED` that were tried.
     """
 
     tried: int = 0
@@ -47,7 +48,7 @@ class Tally:
 
     @staticmethod
     def of(counts: Tally | Mapping[str, int]) -> Tally:
-        """Gives a tally, also from a plain dictionary with the counts of cases tried, wrong and crashed."""
+        """The tally with these counts, which may be a dictionary with `tried`, `wrong` and `crashed`."""
         if isinstance(counts, Tally):
             return counts
         return Tally(counts["tried"], counts["wrong"], counts["crashed"])

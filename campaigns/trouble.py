@@ -1,4 +1,4 @@
-"""Random robots as URDF text, each with a kind of trouble: what CAD exports and strange machines bring."""
+"""Random robots as URDF text with troublesome numbers, such as those of CAD exports and odd machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAD_TURNS = (0.0, 1.5708, -1.5708, 3.14159, 1.57079632679, -1.570796, 3.14159265
 
 @dataclass
 class Part:
-    """A link and the joint above it; `parent` counts from 0, the root link. `mass` None: no inertial."""
+    """A link and the joint above it; parent 0 is the root link. Without a mass, the link has no inertial."""
 
     parent: int
     type: str
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass
 class Plan:
-    """A robot before it is written down."""
+    """A robot before it is written as a URDF."""
 
     parts: list[Part]
     root: Part
@@ -74,14 +74,14 @@ def _text(values: Numbers) -> str:
 
 
 def plan(kind: str, rng: Random) -> Plan:
-    """A robot of this kind; a few others' trouble may come on top."""
+    """Draws a robot of this kind, a name in `KINDS`."""
     robot = KINDS[kind][1](rng)
     robot.kind = kind
     return robot
 
 
 def number(rng: Random, low: float, high: float) -> float:
-    """Either sign, the logarithm of the size uniform between those of `low` and `high`."""
+    """Draws a number of either sign, whose magnitude is log-uniform between `low` and `high`."""
     return rng.choice((-1.0, 1.0)) * low * (high / low) ** rng.random()
 
 
@@ -115,7 +115,7 @@ def part(rng: Random, parent: int, type: str) -> Part:
 
 
 def tree(rng: Random, least: int = 2, most: int = 5, types: tuple[str, ...] = MOVING) -> Plan:
-    """Draws a tree, which mostly is a chain."""
+    """Draws a tree with `least` to `most` links beside the root, most of which form a chain."""
     count = rng.randint(least, most)
     parents = [k if rng.random() < 0.8 else rng.randint(0, k) for k in range(count)]
     return Plan([part(rng, p, rng.choice(types)) for p in parents], part(rng, 0, "fixed"))
@@ -269,7 +269,7 @@ def fixed_links(rng: Random) -> Plan:
 
 
 def cad_export(rng: Random) -> Plan:
-    """Angles with few digits, residues of 1e-17 and worse in everything that should be 0."""
+    """Draws a robot with angles of few digits, and residues of up to 1e-12 in place of 0."""
     robot = tree(rng)
     for x in robot.parts:
         residue = lambda: number(rng, 1e-24, 1e-12) if rng.random() < 0.5 else 0.0  # noqa: E731
@@ -294,7 +294,7 @@ def all_at_once(rng: Random) -> Plan:
 
 KINDS: Mapping[str, tuple[str, Callable[[Random], Plan]]] = {
     "axis_aligned": ("axes and rotations along the coordinate axes", axis_aligned),
-    "near_aligned": ("axes and rotations off those by 1e-16 to 1e-7", near_aligned),
+    "near_aligned": ("axes and rotations that are off the coordinate axes by 1e-16 to 1e-7", near_aligned),
     "parallel": ("all axes parallel, or nearly: angles of 1e-16 to 1e-5", parallel),
     "intersecting": ("zero offsets, centres of mass on the axes", intersecting),
     "tiny_lengths": ("offsets of 1e-14 to 1e-6 m", tiny_lengths),
@@ -311,6 +311,6 @@ KINDS: Mapping[str, tuple[str, Callable[[Random], Plan]]] = {
     "points_and_discs": ("point masses, rods, discs and balls", points_and_discs),
     "other_gravity": ("gravity that is oblique, sideways or none", other_gravity),
     "fixed_links": ("chains of fixed links, with and without mass, turned in every way", fixed_links),
-    "cad_export": ("right angles with few digits, residues where 0 is meant", cad_export),
+    "cad_export": ("right angles with few digits, and residues in place of 0", cad_export),
     "all_at_once": ("parts of several of these in one robot", all_at_once),
 }

@@ -1,4 +1,4 @@
-"""Verdicts on cases, and campaigns of random robots whose cases share a robot and what is traced of it."""
+"""Verdicts on cases, and campaigns of random robots in which cases share a robot and its programs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Inputs = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a case; `words` say what is wrong, with its size.
+    """The verdict on a case; `words` say what is wrong, and by how much.
 
-    `ill_conditioned`: what is right could not be told; `covers`: what the case has tried, for campaigns that
-    tell how much of all that there is they have covered.
+    If the case is `ill_conditioned`, the right result is not known well enough. `covers` has the items of the
+    campaign's `COVERED` that the case has tried.
     """
 
     words: str = ""
@@ -37,7 +37,8 @@ class Verdict:
 
 
 Verdicts = Callable[[int], Sequence[Verdict]]
-"""Gives the verdicts on a trace, one for every state; a trace without verdicts is no case."""
+"""Returns the verdicts on the trace with this number, one for every state; without verdicts, it does not
+count."""
 
 
 @dataclass(frozen=True)
@@ -59,22 +60,22 @@ class ByRobots:
     """Gives verdicts from the seed, the number of the robot, and the numbers of the requested traces."""
 
     def run(self, seed: int, size: int) -> Tally:
-        """Runs this number of cases; even a few cases include every kind of robot."""
+        """Runs this number of cases, which include every kind of robot even if they are few."""
         each = min(self.traces * self.states, max(1, size // len(self.kinds)))
         tally = Tally()
-        for number in range(size):  # most robots have all their cases, so that far fewer robots do
+        for number in range(size):  # an upper bound of the number of robots
             if tally.tried == size:
                 break
             tally += self.of_cases(seed, number, range(min(each, size - tally.tried)))
         return tally
 
     def run_case(self, seed: int, number: int) -> Tally:
-        """Runs the case of this number, as a note names it."""
+        """Runs the case with this number, which is in the note of a failure."""
         robot, case = divmod(number, self.traces * self.states)
         return self.of_cases(seed, robot, [case])
 
     def of_cases(self, seed: int, number: int, cases: Sequence[int]) -> Tally:
-        """Runs these cases of a robot, by their numbers among all of its cases."""
+        """Runs cases of a robot, given by their numbers among the robot's cases."""
         traces: dict[int, list[int]] = {}
         for case in cases:
             trace, state = divmod(case, self.states)
@@ -100,7 +101,7 @@ def _of_trace(name: str, first: int, states: Sequence[int], trace: int, verdicts
 
 
 def tally_of(verdicts: Iterable[tuple[str, Verdict]]) -> Tally:
-    """The tally of cases and the verdicts on them."""
+    """The tally of verdicts, given as pairs of a case's name and its verdict."""
     chosen = list(verdicts)
     return Tally(
         len(chosen),

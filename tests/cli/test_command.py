@@ -85,7 +85,7 @@ def test_check_tells_what_it_left_out(
     found = {finding["what"]: finding for finding in json.loads(capsys.readouterr().out)}
     left_out = {what: finding["figure"] for what, finding in found.items() if finding["passed"] is None}
     assert left_out == {
-        "M Minv = 1": "needs crba, not among these functions",
+        "M Minv = 1": "needs crba, which this folder does not have",
         "comparison with Pinocchio": "Pinocchio is not installed; pip install pin",
     }
     assert main(["check", "generated/double_pendulum"]) == 0

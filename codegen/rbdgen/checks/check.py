@@ -76,7 +76,9 @@ def check(folder: Path) -> list[Finding]:
         findings += _references(library, *_of_contacts(library, rows, contacts))
     for row in rows:
         if row.pinocchio is None:
-            findings.append(Finding(f"{row.name} = Pinocchio's", None, "rbdgen does not ask it for this"))
+            findings.append(
+                Finding(f"{row.name} = Pinocchio's", None, "rbdgen does not compare this function with it")
+            )
     return findings
 
 
@@ -171,7 +173,9 @@ def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, An
     for identity in (identity for row in rows for identity in row.identities):
         missing = [name for name in identity.functions if name not in library.functions]
         if missing:
-            yield Finding(identity.what, None, f"needs {' and '.join(missing)}, not among these functions")
+            yield Finding(
+                identity.what, None, f"needs {' and '.join(missing)}, which this folder does not have"
+            )
         else:
             yield _compared(identity.what, *identity.sides(call, inputs), tolerance)
 

@@ -92,7 +92,7 @@ def notes(derived: Derived, elements: Collected) -> Iterator[str]:
     """Remarks on v and a, the resistance of joints, zeros that are not written, and rounding."""
     moving = [joint for joint in (body.joint for body in derived.robot.model.bodies) if joint.follows is None]
     if any(joint.nq > 1 for joint in moving):
-        yield "v is dq/dt but for joints whose v is said; a is dv/dt"
+        yield "v is dq/dt, except for joints whose v is described above; a is dv/dt"
     else:
         yield "v = dq/dt, a = dv/dt"
     resisting = [body.joint.resistance for body in derived.robot.model.bodies]

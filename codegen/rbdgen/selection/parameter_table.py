@@ -147,7 +147,7 @@ class Table:
     @property
     def argument(self) -> SizedArgument:
         """The input that every function has for the table."""
-        meaning = f"what {UPDATE} makes of the parameters"
+        meaning = f"the numbers that {UPDATE} computes from the parameters"
         return SizedArgument(TABLE, (self.size,), "SI", meaning, "table", default=self.entries)
 
 

@@ -27,7 +27,7 @@ from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
 HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table"})
-"""The kinds of inputs with respect to which functions are not differentiated."""
+"""The kinds of inputs with respect to which functions are not differentiated by default."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,9 @@ MODES: Final[Mapping[str, Mode]] = MappingProxyType(
 
 
 def mode_of(name: str) -> tuple[str, str] | None:
-    """Split the name of a derivative into the name of the function and the mode. None for other names."""
+    """Split the name of a derivative into the name of the function and the mode. Returns None for other
+    names.
+    """
     base, _, mode = name.rpartition("_")
     return (base, mode) if base and mode in MODES else None
 
@@ -137,7 +139,8 @@ def _check_depth(name: str, function: Function, mode: Mode) -> None:
 
 def in_coordinates(function: Function, table: Argument | None = None) -> Function:
     """The row of a derivative along directions that is taken with respect to the nq elements of q and, if
-    `table` is given, with respect to its parameters. Other rows are returned unchanged."""
+    `table` is given, with respect to the parameters in it. Other rows are returned unchanged.
+    """
     made = function.differentiated
     if made is None:
         return function

@@ -120,7 +120,7 @@ class Form:
 
     @property
     def for_derivatives(self) -> Form:
-        """The form that computes outputs which will be differentiated."""
+        """This form, traced such that its outputs can be differentiated."""
         return replace(self, trace=lambda robot, x: self.trace(robot, replace(x, smooth=True)))
 
 

@@ -143,7 +143,7 @@ class Added:
     """A term that is added to the elements of a vector, to the diagonal of a matrix or to a single number."""
 
     array: str
-    """The name of an output, or `tau`, from which the term is subtracted."""
+    """The name of the output to which the term is added, or `tau`, from which it is subtracted."""
     term: Term
 
     def place(self, size: int, nv: int, k: int) -> int:

@@ -79,7 +79,7 @@ on request are left out.
 """
 
 _HELD: Final = [name for name, row in ALL.items() if row.of_contacts]
-"""All functions that depend on contacts, and therefore exist for every set of them."""
+"""The names of all functions that depend on contacts. These functions also exist for every contact set."""
 
 
 _BEHIND: Final = re.compile(
@@ -172,7 +172,7 @@ def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = (
 
 
 def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
-    """The function whose outputs are the derivatives of this one, or None."""
+    """The name of the function whose outputs are the derivatives of this one, or None."""
     rows = [*ALL.values(), *(of_set(ALL[held], chosen) for chosen in sets for held in _HELD)]
     return next((row.name for row in rows if row.derivative_of == name), None)
 

@@ -1,8 +1,9 @@
 """The steps of the articulated-body algorithm (Featherstone 2008, table 7.1) on a `ReducedModel`.
 
 An inward step factors the inertia of a subtree at its joint, which gives one block of M = L^T D L, and hands
-on the inertia that the parent feels. If there are forces, the same step also computes D^-1 L^-T u, where u is
-tau minus the torques of the forces, and hands on a force. An outward step computes the accelerations.
+on the inertia that the parent feels. U, V and D of a joint are those of `JointFactor`. If there are forces,
+the same step also computes D^-1 L^-T u, where u is tau minus the torques of the forces, and hands on a force.
+An outward step computes the accelerations.
 
 Forward dynamics begins with the outward sweep of inverse dynamics at qdd = 0, which gives each body's bias
 force, including velocity and gravity terms. The unknown is then the change of acceleration relative to that
@@ -52,8 +53,8 @@ def joint_factor(body: Body, x: Given) -> JointFactor:
 
 
 def hand_on(body: Body, factor: JointFactor, x: Given) -> Gives:
-    """Compute V D^-1, L and 1 / D, and the inertia that the parent feels. Before this inertia is rotated, its
-    components along S are zero.
+    """Compute V D^-1, L and 1 / D, and the inertia that the parent feels. Before it is rotated to the
+    parent's axes, and if the joint has no rotors, the components of this inertia along S are zero.
     """
     return {
         "scaled": factor.scaled,

@@ -4,8 +4,8 @@ When loops are closed, Jc v = 0 determines the dependent velocities v_d from the
 
     v = G v_i,  a = G a_i + g,  G_d = -Jd^+ Ji,  g_d = -Jd^+ gamma,
 
-where Jd and Ji are the columns of Jc that belong to v_d and v_i, and gamma is the drift of Jc. The constraint
-forces do no work on such motions, so
+where G_d and g_d are the rows of G and g for v_d, Jd and Ji are the columns of Jc that belong to v_d and v_i,
+and gamma is the drift of Jc. The constraint forces do no work on such motions, so
 
     M_i = G^T M G,  tau_i = G^T ID(q, G v_i, G a_i + g),
 

@@ -134,12 +134,12 @@ def _coordinates(model: Model, q: _Array) -> list[Coordinate]:
 
 
 def _open(model: Model, q: _Array) -> _Array:
-    """`loop_position` (n, rows)."""
+    """The values of `loop_position` in n configurations, (n, rows)."""
     return _stacked(loop_position(model, _coordinates(model, q)), len(q))
 
 
 def _jacobians(model: Model, q: _Array) -> _Array:
-    """`loop_jacobian` (n, rows, nv)."""
+    """The values of `loop_jacobian` in n configurations, (n, rows, nv)."""
     rows = loop_jacobian(model, _coordinates(model, q))
     return np.stack([_stacked(row, len(q)) for row in rows], axis=1)
 

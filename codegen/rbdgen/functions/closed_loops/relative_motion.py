@@ -44,7 +44,8 @@ def columns_at(joint: Joint, at: Transform, sign: int) -> Passed:
 
 
 def loop_position(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
-    """The residuals of closed loops, 3 or 6 rows each: R_1^T (p_2 - p_1), in m, and sin(angle) axis.
+    """The residuals of closed loops, 3 or 6 rows each: R_1^T (p_2 - p_1), in m, and, for a frame, sin(angle)
+    axis.
 
     The angle is the rotation of frame 2 relative to frame 1. Its sine is also 0 at half a turn, where the
     loop is not closed. There is one number per row; q has one coordinate per body.

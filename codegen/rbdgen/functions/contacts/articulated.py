@@ -1,9 +1,9 @@
 """Dynamics constrained by contacts, with articulated bodies: M is factored joint by joint and never formed.
 
-One inward sweep of the articulated-body algorithm computes L, D and V of every joint (Featherstone 2008,
-table 7.1). Unit forces in the contacts and tau - h are carried inward over the same joints, which gives L^-T
-J^T and L^-T (tau - h). The contact forces are eliminated last, see `multipliers.py`. An outward sweep
-computes a.
+One inward sweep of the articulated-body algorithm computes L, D and V of every joint, see `JointFactor`
+(Featherstone 2008, table 7.1). Unit forces in the contacts and tau - h are carried inward over the same
+joints, which gives L^-T J^T and L^-T (tau - h). The contact forces are eliminated last, see `multipliers.py`.
+An outward sweep computes a.
 
 The linear velocity of a floating base and gravity affect the whole robot alike, so both are left out. The
 unknown acceleration of the base is a' = vdot + w x v - R^T g. With this unknown, M, h, J and the drift do not
@@ -81,7 +81,7 @@ def contact_forces(reduced: ReducedModel, x: State, *, anchored: bool = False) -
 def contact_dynamics(
     reduced: ReducedModel, x: State, *, anchored: bool = False
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """a and lambda. With `anchored`, the contacts are anchored."""
+    """a (nv) and lambda (nc). With `anchored`, the contacts are anchored."""
     reduced = reduced.in_metres
     driver, forces, rates = _constrained(reduced, x, anchored=anchored)
     a = _accelerations(driver, rates)

@@ -7,8 +7,8 @@ robot as one rigid body of mass m, first moment h and inertia J, which adds a to
 
     (J + [h x][h x]/m) wdot = -N + h x F/m,  a = -(F + wdot x h)/m,  tau_i += (I_i S_i) . X_i (wdot, a)
 
-where I_i is the composite inertia at joint i. This is the algorithm of Featherstone 2008, section 9.5, in
-another order.
+where I_i is the composite inertia at joint i, and X_i transforms motions of the base to body i. This is the
+algorithm of Featherstone 2008, section 9.5, in another order.
 
 Contacts at rest determine the acceleration of the base. Let W be weights, J_b the base's columns of J, and c
 the accelerations that the contacts lack while the base is fixed. The least-squares acceleration of the base
@@ -111,8 +111,8 @@ class Floating:
         return found
 
     def collected(self, on_bodies: Sequence[Force]) -> tuple[list[Scalar], Force]:
-        """The torques for the motions of the bodies under these forces on them, and the force that remains at
-        the base.
+        """The joint torques for the motions of the bodies under the external forces `on_bodies`, and the
+        force that remains at the base.
         """
         forces = [
             inertial_force(body.moments, motion) - own
@@ -176,7 +176,7 @@ class Support(NamedTuple):
     end: End
     """The end on the base, or on a limb that it carries."""
     other: End | None
-    """The other end of a closed loop, if it is on a body that is connected to the world beside the base."""
+    """The other end of a closed loop, if it is on a body that the base does not carry."""
     point: Vector
     """The position of the contact in the base's axes."""
     share: Sequence[Scalar]
@@ -229,7 +229,9 @@ class Stance:
 
 
 def _second_moment(support: Support) -> Matrix:
-    """The second moment of a support's weight at its point, including that of the weight of its moment."""
+    """The second moment of a support's weight at its point, plus the part that the weight of its moment
+    adds.
+    """
     r, (share, *turning) = support.point, support.share
     spread = (IDENTITY * half(of_moment) for of_moment in turning)
     return sum(spread, Matrix.outer(r * share, r))

@@ -45,12 +45,16 @@ class Held:
     ends: tuple[End, ...]
 
     def force(self, values: Sequence[Scalar]) -> Force:
-        """The force of this contact in the axes of the reduced carrier, from the values of all contacts."""
+        """The force of this contact in the axes of the carrier in the reduced model, from the values of all
+        contacts.
+        """
         own = values[self.rows]
         return Force(*(self.axes.to_parent(Vector(*part)) for part in (own[3:], own[:3])))
 
     def of(self, motions: Sequence[Motion]) -> list[Scalar]:
-        """The rows of this contact from the motions of its ends, given in the axes of the reduced carrier."""
+        """The rows of this contact from the motions of its ends in the axes of the carrier in the reduced
+        model.
+        """
         found: list[Scalar] = [0] * (self.rows.stop - self.rows.start)
         for end, motion in zip(self.ends, motions, strict=True):
             w, v = self.axes.to_child(motion.angular), self.axes.to_child(motion.linear)

@@ -4,7 +4,8 @@ Rows of a contact with the world are in the axes of its body, where unit forces 
 world axes. Rows of a closed loop are in the axes of the body that carries both ends.
 
 A unit force in a row is carried inward in the same way as a bias force. At every joint it gives y = L^-T S^T
-f, and f - V D^-1 y goes on to the parent. The values y along the way are a row of L^-T J^T.
+f, and f - V D^-1 y goes on to the parent, with L, V and D of `JointFactor`. The values y along the way are a
+row of L^-T J^T.
 
 A closed loop has two opposite unit forces, which meet at the body that carries both ends. If all joints were
 rigid, the two forces would cancel there. Their values for rigid joints are therefore subtracted, so that only
@@ -163,7 +164,9 @@ class Contacts:
         return force_to_parent(body, with_joint_force(body, rest, [0] * body.joint.nv))
 
     def _by_themselves(self, ends: Sequence[End], forces: Sequence[Sequence[Force]]) -> list[Force]:
-        """The sum of a closed loop's forces on its carrier if all joints between the two were rigid."""
+        """The sum of a closed loop's forces on its carrier if all joints between the carrier and the ends
+        were rigid.
+        """
         total = [NO_FORCE] * len(forces[0])
         for end, own in zip(ends, forces, strict=True):
             for n, force in enumerate(own):

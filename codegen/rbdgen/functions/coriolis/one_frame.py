@@ -94,6 +94,7 @@ def step(body: Body, x: Given, *, own: bool = False) -> Gives:
 
     With `own`, S' uses the velocity of the body instead of its parent's, which makes no difference for a
     joint with one degree of freedom. If velocities are stored as sums, those of parents then need no arrays.
+    For other joints, S' always uses the velocity of the body.
     """
     return _moved(body, placed(body, x), x.parent.v, x, own=own)
 

@@ -7,7 +7,8 @@ divide the rounding errors of forces m w v by m l^2, and results for bodies of 1
 correct digits at 1 m/s.
 
 In loops, the sweeps for qdd, for dID/du and for M^-1 come first. Then the product of a row and a column is
-computed for every entry. The three groups of sweeps use scratch arrays of the same name, one after the other.
+computed for every entry. The three groups of sweeps use scratch arrays of the same names, one after the
+other.
 """
 
 from __future__ import annotations

@@ -75,7 +75,9 @@ MOTIONS = replace(
 
 
 def unit_forces(x: Given) -> Gives:
-    """Compute S, the force t1 of a unit acceleration of the joint, its torque, and the bias."""
+    """Compute S, the force t1 at unit acceleration of the joint, the torque of the joint at this
+    acceleration, and the bias torque.
+    """
     S = x.direction.S
     t1 = x.composite.moments.apply(S)
     return {

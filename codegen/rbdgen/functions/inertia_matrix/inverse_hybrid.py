@@ -38,7 +38,8 @@ def factor(body: Body, x: Given) -> Gives:
     """Compute L and 1 / D of a joint, its own block of W, and the forces that unit torques at the joint exert
     on the parent.
 
-    The force for degree of freedom k is U D^-1 e_k. Without rotors its component along the joint is e_k.
+    The force for degree of freedom k is U (S^T U + A)^-1 e_k with the inertia A of the rotors. Without rotors
+    its components along the joint are e_k.
     """
     joint = joint_factor(body, x)
     W, n = unit_lower_inverse(joint.D), range(len(body.subspace))

@@ -67,7 +67,7 @@ class Coefficients:
 class Unfelt:
     """The moments of a body that its joint does not feel, in the parent's axes.
 
-    `alone` has the moments of each parameter that alone is unfelt, by its column. `rod` has those of Ixx =
+    `alone` has the moments of each single parameter that is unfelt, by its column. `rod` has those of Ixx =
     Iyy = 1, if only the sum of Ixx and Iyy is unfelt.
     """
 

@@ -1,8 +1,8 @@
 """Second derivatives of inverse dynamics by forward differentiation of its analytical first derivatives.
 
 Element [i, j, k] of a tensor is a second derivative of tau_i, first by variable j, then by variable k. The
-variables are (q, q), (q, v), (v, v) and (a, q), where the last is dM_ij/dq_k. Derivatives by q are in its
-tangent space. The first derivatives are evaluated on dual numbers, whose variables are the degrees of
+pairs of variables are (q, q), (q, v), (v, v) and (a, q); the last gives dM_ij/dq_k. Derivatives by q are in
+its tangent space. The first derivatives are evaluated on dual numbers, whose variables are the degrees of
 freedom. Elements that follow from others are not differentiated; the symmetries are those of Singh, Russell
 and Wensing, 2022:
 
@@ -13,8 +13,8 @@ and Wensing, 2022:
   S_i . (S_j x* F_k + S_k x* F_j). Here F_k is the sum of the forces S_o M_ok over the degrees of freedom o of
   this joint, and the term of S_j is left out if j belongs to another joint.
 - The pose of a floating base enters only through u = -R^T g, which acts like an acceleration. A change of u
-  adds M[:, linear] times this change to tau. A rotation about e_k changes u by u x e_k, and another about e_j
-  changes that by (u x e_k) x e_j.
+  adds M[:, linear] times this change to tau. The derivative of u along a rotation about e_j is u x e_j, and
+  the derivative of this along a rotation about e_k is (u x e_k) x e_j.
 """
 
 from __future__ import annotations
@@ -169,7 +169,9 @@ def upward(reduced: ReducedModel, x: State) -> Iterator[tuple[int, Vector]]:
 
 
 def turned_twice(u: Vector) -> Iterator[tuple[int, int, Vector]]:
-    """The second derivatives of u = -R^T g by rotations about e_j and e_k: (j, k, (u x e_k) x e_j)."""
+    """The second derivatives of u = -R^T g along rotations, first about e_j, then about e_k: (j, k, (u x e_k)
+    x e_j).
+    """
     for j, about in enumerate(IDENTITY):
         for k, later in enumerate(IDENTITY):
             yield j, k, u.cross(later).cross(about)

@@ -129,7 +129,7 @@ class Description:
     links: tuple[Link, ...]  # in the order of the file
     joints: tuple[Joint, ...]  # in the order of the file
     root: str  # the name of the link at the root of the tree
-    path: str  # as given
+    path: str  # the path of the file, as given
     sha256: str  # of the file's bytes, in hexadecimal
     warnings: tuple[str, ...]  # each `FILE:LINE: what is odd; what was done about it`
     floating: bool = False  # whether the file itself states that the root moves freely

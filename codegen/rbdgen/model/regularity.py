@@ -49,7 +49,7 @@ def unresisted(model: Model) -> int | None:
         body, rows = model.bodies[i], momenta[i]
         least = SINGULAR * sqrt(composite[i].diagonal().max())
         for S, rotor in zip(body.joint.motion_subspace, body.joint.armature, strict=True):
-            scale = unit if any(S.angular) else 1.0  # lengths are in units, also those of a helical joint
+            scale = unit if any(S.angular) else 1.0  # lengths are measured in `unit`, also a helical joint's
             column = rows @ np.array([*S.angular, *(x / scale for x in S.linear)], float)
             if rotor != 0:
                 # the rotor's momentum, a row in which only this column is nonzero

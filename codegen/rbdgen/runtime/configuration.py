@@ -130,7 +130,7 @@ class Manifold:
         attitudes."""
         q = generator.uniform(-1, 1, (*leading, self.nq))
         q[..., self._elements("angle", "full_turn")] *= np.pi
-        # attitudes alone come first, so that the configurations of a seed never change
+        # spherical joints come before floating ones, so that a seed gives the same configurations as ever
         for joint in sorted(self.joints, key=lambda joint: joint.nq):
             for at in joint.quaternions:
                 q[..., at : at + 4] = _unit(generator.standard_normal((*leading, 4)), "random")

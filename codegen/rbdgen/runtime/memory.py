@@ -105,7 +105,7 @@ class Memory:
         most = size + size // 4
         held = tuple(
             self._blocks
-        )  # other threads count these references, so they take none of the blocks now
+        )  # other threads count the references of this tuple, so they reuse none of the blocks meanwhile
         for block, references in zip(held, list(map(_references, held)), strict=True):
             if references == _ALONE and size <= block.size <= most:
                 return block

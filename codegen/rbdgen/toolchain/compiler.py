@@ -86,7 +86,7 @@ def find_compiler(command: str | None = None) -> Compiler:
         found = shutil.which(words[0]) if words else None
         if found is None:
             raise BuildError(f"the C compiler '{command}' is not there; {INSTALL} or name another one in CC")
-        # it runs in other folders, so a relative path is completed
+        # the compiler runs in other folders, so a relative path is made absolute
         return _identified((words[0] if Path(found).is_absolute() else str(Path.cwd() / found), *words[1:]))
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name) is not None:

@@ -102,7 +102,7 @@ class LoopPrinter:
         for number, loop in enumerate(self.program.loops):
             statements += self._loop(loop)
             statements += self.after.get(number, ())
-        # a body with lanes has the numbers of tables in its vectors
+        # a body with lanes needs no table: its numbers are constants in the statements
         lines = [loop for loop in self.program.loops if loop.kernel.lanes == 1]
         read = {access.array for loop in lines for access in loop.reads.values()}
         tables = [

@@ -30,7 +30,7 @@ struct Function {
     void (*call)(void *const *arrays);
     void (*states)(int threads, int fresh, size_t grain, size_t count, void *const *arrays, const size_t *steps);
     int64_t vjp, jvp;        /* the keys of the products of vectors with its Jacobians, 0 if there are none */
-    std::vector<int64_t> by; /* the inputs by which these Jacobians are */
+    std::vector<int64_t> by; /* the inputs of these Jacobians */
     size_t behind;           /* the number of last inputs (a table) that are the last inputs of these products too */
     const Function *next;
 

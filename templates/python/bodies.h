@@ -1,14 +1,14 @@
 /* Whether ten numbers are the inertia of a body with certainty: m; m c, or c; Ixx Ixy Iyy Ixz Iyz Izz about the origin, or about c.
 
-   That is so where the second moments about the centre of mass are positive definite: where all pivots of their Cholesky
-   factor are above 0. Here the pivots are multiplied by those before them, so that there is no division; as each of them is
-   rounded on its own scale, that is as stable. */
+   They are if the second moments about the centre of mass are positive definite, that is, if all pivots of their Cholesky
+   factor are above 0. Here every pivot is multiplied by those before it, so that no division is needed. This is as stable as
+   with divisions, because each product is rounded on its own scale. */
 #ifndef RBDGEN_BODIES_H
 #define RBDGEN_BODIES_H
 
 #include <stddef.h>
 
-/* What a link has: the linear numbers, those about the centre of mass, or a constant inertia about it. */
+/* The kinds of links: by the linear numbers, by those about the centre of mass, or by these with a constant inertia. */
 enum { LINEAR, ABOUT_CENTER, CONSTANT_INERTIA };
 
 static int is_certainly_a_body(const double *ten, int kind)
@@ -27,8 +27,8 @@ static int is_certainly_a_body(const double *ten, int kind)
     return m > 0 && a > 0 && ab > 0 && ab * ac - af * af > 0;
 }
 
-/* Whether all links are, in all `rows` of `np` parameters. A link has ten `values`, and ten `places` among the parameters, which
-   are -1 where it has the value. */
+/* Whether the inertias of all links are certainly those of bodies, for all `rows` of `np` parameters. A link has ten `values`; a
+   value whose entry of `places` is not -1 is replaced by the parameter of that index. */
 static int are_certainly_bodies(const double *p, size_t rows, size_t np, size_t links, const double *values,
                                 const ptrdiff_t *places, const unsigned char *kinds)
 {

@@ -12,11 +12,11 @@ def cache_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "rbdgen cache",
         "[clear] ",
-        "Where the cache of builds is, and how much it holds.\n\n"
+        "Shows where builds are cached, and how much space they take.\n\n"
         "  rbdgen cache        print its folder, size and number of entries\n"
-        "  rbdgen cache clear  remove all entries; what programs have loaded stays loaded\n\n"
-        "RBDGEN_CACHE names another folder. RBDGEN_CACHE_SIZE is the most that it keeps, such as\n"
-        f"'500 MB' or 'unlimited' (default {CACHE_SIZE}); what was not used for longest goes first.\n",
+        "  rbdgen cache clear  remove all entries; loaded libraries stay loaded\n\n"
+        "RBDGEN_CACHE names another folder. RBDGEN_CACHE_SIZE limits its size, such as '500 MB'\n"
+        f"or 'unlimited' (default {CACHE_SIZE}): the least recently used entries are removed first.\n",
     )
     parser.add_argument("action", metavar="clear", nargs="?", choices=("clear",), help="remove all entries")
     return parser
@@ -26,7 +26,7 @@ def completion_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "rbdgen completion",
         "SHELL ",
-        "A script that completes commands, robots, options and names of functions:\n\n"
+        "Prints a script that completes commands, robots, options and names of functions:\n\n"
         "  bash   rbdgen completion bash >~/.local/share/bash-completion/completions/rbdgen\n"
         "  zsh    rbdgen completion zsh >DIR/_rbdgen, where DIR is one of $fpath\n"
         "  fish   rbdgen completion fish >~/.config/fish/completions/rbdgen.fish\n",

@@ -28,7 +28,7 @@ Other commands:
   rbdgen bench DIR|ROBOT            measure the time of calls from Python
   rbdgen inertia                    write operations on inertias as C
   rbdgen equations ROBOT            print M, C and g of a small robot
-  rbdgen cache [clear]              how much the cache of builds holds; empty it
+  rbdgen cache [clear]              show or empty the cache of builds
   rbdgen completion bash|zsh|fish   print a script that completes words
 
 ROBOT is a URDF, a xacro, an MJCF, or a bundled robot by name, such as arm7.
@@ -71,18 +71,18 @@ def inertia_parser() -> argparse.ArgumentParser:
 
 
 def list_parser() -> argparse.ArgumentParser:
-    parser = Parser("rbdgen list", "", "The functions there are.")
+    parser = Parser("rbdgen list", "", "Lists the functions.")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--forms", action="store_true", help="shapes, units, forms and their sources as well")
     shown.add_argument(
-        "--counts", metavar="ROBOT", dest="robot", help="how many operations each takes for a robot"
+        "--counts", metavar="ROBOT", dest="robot", help="the operations of every function for a robot"
     )
-    _add_robot_options(parser, "of the robot of --counts")
+    _add_robot_options(parser, "the robot of --counts")
     return parser
 
 
 def inspect_parser() -> argparse.ArgumentParser:
-    parser = Parser("rbdgen inspect", "ROBOT ", "A robot's tree, indices, masses, warnings.")
+    parser = Parser("rbdgen inspect", "ROBOT ", "Shows a robot's tree, indices, masses and warnings.")
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     _add_robot_options(parser)
     return parser
@@ -92,10 +92,10 @@ def check_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "rbdgen check",
         "DIR|ROBOT ",
-        "Is the generated code right, on this machine, today?\n\n"
+        "Checks that generated code is right on this machine.\n\n"
         "  rbdgen check DIR                 recompile a folder, run its self-test, try\n"
         "                                   identities, compare with Pinocchio if installed\n"
-        "  rbdgen check ROBOT               the same for new code, of which nothing is kept\n"
+        "  rbdgen check ROBOT               the same for new code, which is not kept\n"
         "  rbdgen check ROBOT --real float  the relative error of every function in float\n",
     )
     _add_subject(parser)
@@ -106,7 +106,7 @@ def bench_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "rbdgen bench",
         "DIR|ROBOT ",
-        "Times of calls from Python: one call, and one state of a batch.",
+        "Measures the times of calls from Python: of one call, and per state of a batch.",
     )
     _add_subject(parser)
     return parser
@@ -196,8 +196,8 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         help="a generated folder, or a robot as for rbdgen",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    _add_robot_options(parser, "with a ROBOT: which part of it")
-    _add_function_options(parser, "with a ROBOT: what is generated")
+    _add_robot_options(parser, "the robot, if one is given")
+    _add_function_options(parser, "the code, if a robot is given")
 
 
 def _add_robot_options(
@@ -293,7 +293,7 @@ def _add_robot_options(
         "--mimic",
         choices=("eliminate", "independent"),
         default="eliminate",
-        help="mimic joints follow others and are no part of q, or are independent (default eliminate)",
+        help="mimic joints follow others and are not part of q, or are independent (default eliminate)",
     )
 
 
@@ -343,7 +343,7 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         "--budget-flash",
         metavar="BYTES",
         type=int,
-        help="use smaller, slower forms until all functions fit into this flash, which is measured",
+        help="use smaller, slower forms until the measured size of all functions fits into this flash",
     )
     add_emit_options(group)
 
@@ -370,7 +370,7 @@ def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
     group.add_argument(
         "--contract",
         action="store_true",
-        help="let the compiler fuse products and sums, which changes last bits",
+        help="let the compiler fuse products and sums, which changes the last bits",
     )
     group.add_argument(
         "--engine",

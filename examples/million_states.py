@@ -1,9 +1,9 @@
-"""Torques by inverse dynamics of a million random states of the quadruped, or of a hundred million.
+"""Computes torques by inverse dynamics for a million random states of the quadruped, or for many more.
 
-Every block of states is made where it is needed. Only the mean square and the largest value of the torques
-are kept, or with --to all torques, in a file: the memory does not grow with the number of states. The sources
-of the library travel to each worker process once; a worker compiles them for its processor, or finds them in
-its cache. Needs the extra `dask`: pip install 'rbdgen[dask]'.
+Every block of states is drawn in the process that needs it. Only the mean square and the largest value of the
+torques are kept, or with --to all torques, in a file, so the memory does not grow with the number of states.
+The sources of the library are sent to each worker process once; a worker compiles them for its processor, or
+finds them in its cache. The example needs the extra `dask`: pip install 'rbdgen[dask]'.
 
     python examples/million_states.py                                two worker processes
     python examples/million_states.py 100_000_000 --workers 1
@@ -32,14 +32,14 @@ import rbdgen
 from rbdgen.runtime import Library
 
 BLOCK = 50_000
-"""States of one task: 30 MB with all that is computed of them."""
+"""The number of states of one task, which needs 30 MB."""
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class OnDisk:
-    """An array in a file of NumPy's that every process opens for itself, to write its rows."""
+    """An array in a file of NumPy's format; every process opens the file itself to write its rows."""
 
     path: str
 
@@ -48,12 +48,12 @@ class OnDisk:
 
 
 def normal(block: Array, stream: int, block_id: tuple[int, ...]) -> Array:
-    """Random numbers in the shape of a block. They depend on the block and the stream alone."""
+    """Random numbers in the shape of a block, which depend only on the block and the stream."""
     return np.random.default_rng([stream, *block_id]).standard_normal(block.shape)
 
 
 def torques(lib: Library, count: int) -> da.Array:
-    """The torques (count, nv) of random states, in blocks; nothing is computed yet."""
+    """The torques (count, nv) of random states, as a lazy array of blocks."""
     numbers, v, a = (
         da.empty((count, width), chunks=(BLOCK, width)).map_blocks(normal, stream, dtype=float)
         for stream, width in enumerate((lib.nq, lib.nv, lib.nv))
@@ -73,8 +73,8 @@ def all_figures(tau: da.Array) -> da.Array:
 
 
 class Cost(NamedTuple):
-    """The cost of a computation: seconds by the clock, seconds of processors, and GB at the peak of the
-    largest process.
+    """The cost of a computation: elapsed time in s, processor time in s, and the peak memory of the largest
+    process in GB.
     """
 
     seconds: float
@@ -83,7 +83,7 @@ class Cost(NamedTuple):
 
 
 def on_workers(lib: Library, later: Any, workers: int) -> tuple[Any, Cost]:
-    """Compute lazy arrays by worker processes."""
+    """Computes lazy arrays by worker processes, and returns the result and its cost."""
     with LocalCluster(n_workers=workers, threads_per_worker=1) as cluster, Client(cluster) as client:
         client.run(repr, lib)  # workers open the library before the clock starts
         begun, busy = time.perf_counter(), sum(client.run(time.process_time).values()) + time.process_time()
@@ -96,7 +96,7 @@ def on_workers(lib: Library, later: Any, workers: int) -> tuple[Any, Cost]:
 
 
 def on_threads(later: Any, threads: int) -> tuple[Any, Cost]:
-    """Compute lazy arrays by threads of this process."""
+    """Computes lazy arrays by threads of this process, and returns the result and its cost."""
     begun, busy = time.perf_counter(), time.process_time()
     with ProgressBar():
         results = dask.compute(*later, scheduler="threads", num_workers=threads)
@@ -104,7 +104,7 @@ def on_threads(later: Any, threads: int) -> tuple[Any, Cost]:
 
 
 def directly(lib: Library, count: int) -> tuple[Any, Cost]:
-    """The same figures by a loop over blocks, without Dask."""
+    """Computes the same figures by a loop over blocks, without Dask, and returns them and the cost."""
     found, begun, busy = [], time.perf_counter(), time.process_time()
     for k, first in enumerate(range(0, count, BLOCK)):
         length = min(BLOCK, count - first)
@@ -119,12 +119,12 @@ def directly(lib: Library, count: int) -> tuple[Any, Cost]:
 
 
 def peak() -> float:
-    """The most memory that this process had so far, in GB."""
+    """The largest memory of this process so far, in GB."""
     return getrusage(RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def main() -> None:
-    """Compute what the arguments say; print the figures, states a second and the memory it took."""
+    """Computes the torques, and prints the figures, the states per second and the memory."""
     arguments = parsed()
     count = arguments.count
     lib = rbdgen.build(rbdgen.load_robot("quadruped12", base="floating"), ["rnea"])

@@ -1,8 +1,7 @@
-"""Pinocchio's C++: its headers compiled with -O3 -march=native, timed by the drivers beside this file.
+"""Measures Pinocchio's C++, compiled from its headers with -O3 -march=native, by drivers beside this file.
 
-Needs the packages `pin` (which brings `libpinocchio` and `cmeel-boost`) and Eigen's headers (in Debian:
-libeigen3-dev).
-A driver takes minutes to compile, once a compiler; its object stays in benchmarks/build.
+It needs the packages `pin` (which brings `libpinocchio` and `cmeel-boost`) and Eigen's headers (in Debian:
+libeigen3-dev). A driver takes minutes to compile, once per compiler; its object stays in benchmarks/build.
 `python -m benchmarks.peers.pinocchio_cpp ROBOT.urdf [--floating] [--more LINK,LINK]` prints the times.
 """
 
@@ -32,8 +31,8 @@ Values = dict[str, list[NDArray[np.float64]]]
 DRIVER = Path(__file__).with_name("pinocchio_driver.cpp")
 MORE_DRIVER = Path(__file__).with_name("pinocchio_more_driver.cpp")
 CONTACT_DRIVER = Path(__file__).with_name("pinocchio_contact_driver.cpp")
-# 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked: in them
-# Eigen's matrices are aligned otherwise than -march=native aligns them.
+# 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked, because
+# Eigen's matrices are not aligned there as with -march=native.
 BOOST_LIMITS = (
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -47,9 +46,8 @@ EIGEN = (Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3"))
 def include_flags() -> tuple[str, ...]:
     """The flags for the headers of Pinocchio, Boost and Eigen, Pinocchio's first.
 
-    The last flag keeps that place out of their messages, so that every installation gives the same object.
-
-    Raises ToolError where one of them is not installed.
+    The last flag keeps the folder of the headers out of the object, so that every installation gives the same
+    object. Raises ToolError if one of the libraries is not installed.
     """
     # The packages of the cmeel family install into one folder beside the importable `cmeel` module.
     cmeel = find_spec("cmeel")
@@ -67,8 +65,8 @@ def include_flags() -> tuple[str, ...]:
 def load_model(urdf: Path, *, floating: bool, frames: Sequence[str] = ()) -> Any:
     """The `pinocchio.Model` of a URDF, as Pinocchio reads it.
 
-    The chosen `frames`, names of links, are its operational ones, in this order. Raises ToolError where there
-    is no such link.
+    The chosen `frames`, which are names of links, are its operational frames, in this order. Raises ToolError
+    if there is no such link.
     """
     import pinocchio  # noqa: PLC0415  (optional)
 
@@ -84,7 +82,7 @@ def load_model(urdf: Path, *, floating: bool, frames: Sequence[str] = ()) -> Any
 
 
 def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
-    """Contacts with the world as frames of the model; those of points alone are sensors."""
+    """Adds contacts with the world to the model as frames; those of points have the type of sensors."""
     import pinocchio  # noqa: PLC0415  (optional)
 
     for contact in contacts:
@@ -95,12 +93,12 @@ def add_contacts(model: Any, contacts: Sequence[Contact]) -> None:
 
 
 def contact_rows(frame: Any) -> int:
-    """The number of rows that a frame of the model has as a contact."""
+    """The number of rows of a frame of the model as a contact: 3 for a point, 6 for a frame."""
     return 3 if frame.type == frame.type.SENSOR else 6
 
 
 def chosen_frames(model: Any) -> list[Any]:
-    """Pinocchio's frames of the contacts of `load_model` and `add_contacts`."""
+    """Pinocchio's frames that `load_model` chose or `add_contacts` added, in order."""
     import pinocchio  # noqa: PLC0415  (optional)
 
     added = (pinocchio.FrameType.OP_FRAME, pinocchio.FrameType.SENSOR)
@@ -108,7 +106,7 @@ def chosen_frames(model: Any) -> list[Any]:
 
 
 def pinocchio_q(model: Any, q: Rows) -> Rows:
-    """Rows of q as Pinocchio wants them: a continuous joint's angle becomes its cosine and sine."""
+    """Rows of q in Pinocchio's convention, where a continuous joint has the cosine and sine of its angle."""
     columns = []
     at = 0
     for joint in list(model.joints)[1:]:
@@ -140,8 +138,10 @@ def write_model(model: Any, path: Path) -> None:
 
 
 def _axis(model: Any, joint: Any) -> NDArray[np.float64]:
-    """The axis of a joint of one degree of freedom, zero of any other: a column of its motion subspace, since
-    not every type of joint shows its axis in Python."""
+    """The axis of a joint with one degree of freedom, and zero for any other joint.
+
+    It is taken from the motion subspace, since not every type of joint has its axis in Python.
+    """
     if joint.nv != 1:
         return np.zeros(3)
     import pinocchio  # noqa: PLC0415  (optional)
@@ -165,16 +165,16 @@ def _line(*parts: Any) -> str:
 
 @lru_cache
 def build(compiler: Compiler, driver: Path) -> Path:
-    """A driver's object for this machine; minutes of work where it is not in benchmarks/build yet."""
+    """A driver's object for this machine; it takes minutes if the object is not in benchmarks/build yet."""
     return toolchain.cached_object(compiler, driver, FLAGS, include_flags())
 
 
 def values(
     model: Any, states: States, *, driver: Path = DRIVER, compiler: Compiler = toolchain.GCC
 ) -> Values:
-    """Runs a driver: for each function its outputs, each (states, size).
+    """Runs a driver, and returns the outputs (states, size) of each function.
 
-    Matrices are full and row-major, symmetric ones mirrored.
+    Matrices are row-major and full, also symmetric ones.
     """
     table = _run(model, states, ["values"], driver=driver, compiler=compiler)
     return {
@@ -192,10 +192,10 @@ def measure(
     relinks: int = 1,
     seconds: float = 0.2,
 ) -> dict[str, Measurement]:
-    """Nanoseconds a call of each function of a driver, by the catalogue's names.
+    """The time of a call of each function of a driver in ns, by rbdgen's names.
 
-    ABA and CRBA are timed in both of Pinocchio's conventions, Jacobians of frames in both of its ways; the
-    faster one stands, named as the variant.
+    ABA and CRBA are timed in both of Pinocchio's conventions, and Jacobians of frames in both of its ways;
+    the faster one is returned, with its name as the variant.
     """
     times: dict[str, list[float]] = {}
     words = ["time", str(seconds)]
@@ -219,7 +219,7 @@ def measure_best(
     seconds: float = 0.2,
     compilers: Sequence[Compiler] = (),
 ) -> dict[str, Measurement]:
-    """`measure` with each compiler (by default, all that are installed), the faster one for each function."""
+    """The faster result of `measure` for each function, over some compilers or over all installed ones."""
     return best_of_each(
         [
             measure(model, states, driver=driver, compiler=compiler, relinks=relinks, seconds=seconds)
@@ -242,12 +242,12 @@ def _run(
 
 
 def has_reference(name: str) -> bool:
-    """Whether the Python module has this function of the catalogue."""
+    """Whether Pinocchio's Python module has this function of rbdgen."""
     return name in ALL and ALL[name].pinocchio is not None
 
 
 def reference_values(model: Any, states: States, k: int, name: str) -> list[NDArray[np.float64]]:
-    """Computes state k by the installed Python module: the outputs of a function that it has."""
+    """The outputs of a function of Pinocchio's Python module at state k."""
     from rbdgen.checks.pinocchio import outputs_of_state  # noqa: PLC0415  (optional)
     from rbdgen.functions.contacts.pinocchio import Held, Place  # noqa: PLC0415  (optional)
 
@@ -263,9 +263,10 @@ def reference_values(model: Any, states: States, k: int, name: str) -> list[NDAr
 
 
 def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, states: States) -> float:
-    """Largest error of outputs over states (`name:variant` allowed) against the Python module's.
+    """The largest difference of outputs from those of the Python module, over all functions and states.
 
-    Relative to the largest entry of each output. Every function must be one that `has_reference`.
+    It is relative to the largest entry of each output. A key of `got` is a function that `has_reference`, or
+    `name:variant`.
     """
     errors = [0.0]
     for variant, outputs in got.items():
@@ -275,11 +276,11 @@ def worst_error(got: Mapping[str, Sequence[NDArray[np.float64]]], model: Any, st
             for output, reference in zip(outputs, references, strict=True):
                 scale = float(np.max(np.abs(reference))) or 1.0
                 errors.append(float(np.max(np.abs(output[k].reshape(reference.shape) - reference))) / scale)
-    return float(np.max(errors))  # NaN where any is NaN
+    return float(np.max(errors))  # NaN if any error is NaN
 
 
 def main() -> None:
-    """Prints microseconds a call, function by function and compiler by compiler."""
+    """Prints microseconds per call for each function and compiler."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")

@@ -1,8 +1,8 @@
-"""Pinocchio with CppADCodeGen: generated C, compiled with the default flags, timed by cppadcg_driver.cpp.
+"""Measures C that Pinocchio generates with CppADCodeGen and compiles with its default flags.
 
-Needs, beside what peers/pinocchio_cpp.py needs, the packages `cmeel-cppad` and `cmeel-cppadcodegen`, and gcc,
-which Pinocchio's generator calls itself. The driver takes minutes to compile, once; generating and compiling
-a robot's functions takes minutes again, each time.
+In addition to what peers/pinocchio_cpp.py needs, it needs the packages `cmeel-cppad` and `cmeel-cppadcodegen`
+and gcc, which Pinocchio's generator calls. The driver, cppadcg_driver.cpp, takes minutes to compile, once.
+Generating and compiling a robot's functions takes minutes every time.
 `python -m benchmarks.peers.pinocchio_cppadcg ROBOT.urdf [--floating]` prints the times.
 """
 
@@ -28,23 +28,23 @@ from benchmarks.toolchain import Compiler, ToolError
 
 DRIVER = Path(__file__).with_name("cppadcg_driver.cpp")
 FUNCTIONS = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
-# Of the driver, which only hands arrays over; the generated C is compiled by Pinocchio with GENERATED_FLAGS.
+# The flags of the driver, which only passes arrays; Pinocchio compiles the generated C with GENERATED_FLAGS.
 DRIVER_FLAGS = ("-std=c++17", "-O2", "-DNDEBUG", "-march=native", "-w", *pinocchio_cpp.BOOST_LIMITS)
 GENERATED_FLAGS = ("-Ofast",)
 
 
 @dataclass(frozen=True)
 class Generated:
-    """One generated function."""
+    """The measurement of one generated function, and its outputs."""
 
     measurement: Measurement
-    generation_seconds: float  # from the model to the loaded library, the C compiler's time included
+    generation_seconds: float  # from the model to the loaded library, including the C compiler's time
     outputs: tuple[NDArray[np.float64], ...]  # for the first states, stacked
 
 
 @lru_cache
 def build(compiler: Compiler) -> Path:
-    """The driver's object; minutes of work where it is not in benchmarks/build yet."""
+    """The driver's object; it takes minutes if the object is not in benchmarks/build yet."""
     includes = pinocchio_cpp.include_flags()
     prefix = Path(includes[0].removeprefix("-isystem"))
     if not (prefix / "cppad/cg.hpp").is_file():
@@ -65,12 +65,13 @@ def measure(
 
     Args:
         model: a `pinocchio.Model`.
-        states: cycled through while timing.
-        functions: which of FUNCTIONS.
-        compiler: for the driver alone; by default clang where it is installed, which takes half gcc's memory.
-        launches: how many times the driver is started: code and stack lie elsewhere each time, which moved
-            single functions by a factor of two.
-        seconds: time spent measuring, a function and launch.
+        states: the states through which the calls cycle.
+        functions: names from FUNCTIONS.
+        compiler: the compiler of the driver alone; by default clang if it is installed, which takes half of
+            gcc's memory.
+        launches: the number of times that the driver is started. Code and stack have other addresses each
+            time, which changed the time of single functions by a factor of two.
+        seconds: the time spent measuring each function in each launch.
 
     Raises:
         ToolError: a header is missing, or the driver or the generator's compiler fails.
@@ -96,8 +97,11 @@ def measure(
 
 
 def _unpacked(rows: NDArray[np.float64], nv: int) -> tuple[NDArray[np.float64], ...]:
-    """A vector, a packed upper triangle, or three matrices of which the last is symmetric and only its upper
-    triangle to be trusted, told apart by length."""
+    """The outputs in rows of raw numbers (states, length), whose kind follows from the length.
+
+    They are a vector, a packed upper triangle, or three matrices, of which the last one is symmetric and only
+    valid in its upper triangle.
+    """
     count, length = rows.shape
     if length == nv:
         return (rows,)
@@ -112,7 +116,7 @@ def _unpacked(rows: NDArray[np.float64], nv: int) -> tuple[NDArray[np.float64], 
 
 
 def main() -> None:
-    """Prints microseconds a call and the seconds that generating took, function by function."""
+    """Prints microseconds per call and the seconds of generation, for each function."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")

@@ -1,11 +1,11 @@
 /* Computed-torque control of the seven-joint arm at 1 kHz on an emulated Cortex-M7, with the arm itself simulated in the
    same program.
 
-   Controller: tau = rnea(q, v, a_ref + KD (v_ref - v) + KP (q_ref - q)), the arm's model exactly inverted.
-   Plant: a = aba(q, v, tau - friction v), integrated four times a millisecond. The controller knows nothing of the
-   friction, and begins 0.1 rad off in every joint.
+   The controller computes tau = rnea(q, v, a_ref + KD (v_ref - v) + KP (q_ref - q)), with the exact model of the arm.
+   The plant is a = aba(q, v, tau - friction v), integrated four times per millisecond. The controller does not know the
+   friction, and every joint starts 0.1 rad from its reference.
 
-   A timer interrupt gives the beat; the controller must have finished before the next one. Every tenth state is
+   A timer interrupt starts every control step, which must be done before the next interrupt. Every tenth state is
    written to the host as raw bits. */
 #include "arm7.h"
 #include "arm7_sincos.h"

@@ -25,9 +25,10 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Log:
-    """`t` in s; `q`, `reference` in rad, `tau` in N m, one row a sample.
+    """The log: `t` in s, `q` and `reference` in rad, and `tau` in N m, with one row per sample.
 
-    `ticks`: of the timer in the longest control step; `late`: steps that outlasted their millisecond.
+    `ticks` is the timer's count for the longest control step, and `late` the number of steps that took more
+    than a millisecond.
     """
 
     t: Numbers

@@ -2,7 +2,8 @@
 
     python examples/equations/pages.py [FOLDER]
 
-writes three files a robot, here where no folder is given. Needs matplotlib (`pip install rbdgen[plot]`).
+writes three files for each robot, by default into the folder of this program. It needs matplotlib
+(`pip install rbdgen[plot]`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ ROBOTS = ("double_pendulum", "planar3r")
 
 
 def draw(latex: str, file: Path) -> None:
-    """Draws the lines of all displayed formulas below one another, in shades of grey."""
+    """Draws the lines of all displayed formulas below one another into an image in shades of grey."""
     lines = [line.removesuffix(r" \\").replace("&", "") for line in latex.splitlines() if "&=" in line]
     with mpl.rc_context({"mathtext.fontset": "cm"}):
         figure = Figure(figsize=(1, 0.4 * len(lines)))
@@ -33,7 +34,7 @@ def draw(latex: str, file: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Writes all files."""
+    """Writes the files of all robots into a folder."""
     for name in ROBOTS:
         equations = rbdgen.equations(rbdgen.load_robot(name))
         (folder / f"{name}.txt").write_text(equations.text(), encoding="utf-8")

@@ -1,4 +1,4 @@
-/* What all boards share: memory set up, main() run, semihosting in place of a console driver. */
+/* The common part of all boards: it sets up memory, runs main(), and writes by semihosting, without a console driver. */
 #include "semihosting.h"
 
 enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20, APPLICATION_EXIT = 0x20026 };
@@ -11,7 +11,7 @@ static void semihost(int operation, const void *argument)
 #if defined(__riscv)
     register int a0 __asm__("a0") = operation;
     register const void *a1 __asm__("a1") = argument;
-    /* What a debugger knows the call by: three instructions, none compressed, in one line of the cache. */
+    /* Debuggers recognise the call by these three uncompressed instructions, which must be in one line of the cache. */
     __asm__ volatile(".balign 16\n .option push\n .option norvc\n slli x0, x0, 0x1f\n ebreak\n srai x0, x0, 7\n .option pop"
                      : "+r"(a0) : "r"(a1) : "memory");
 #else

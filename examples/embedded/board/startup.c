@@ -1,5 +1,5 @@
-/* From reset to main() on the Cortex-M boards that qemu emulates: vector table, floating point on, a fault that ends the
-   run instead of hanging it. */
+/* Start-up code of the Cortex-M boards that qemu emulates: the vector table, the start of the floating-point unit, and a
+   handler that ends the run after a fault, which would otherwise hang. */
 #include "semihosting.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@ extern uint32_t stack_top[];
 void reset(void);
 void report_fault(const uint32_t *frame);
 
-/* The eight words that the processor stacked: r0-r3, r12, lr, pc, psr. */
+/* Reports a fault; `frame` has the eight words that the processor stacked: r0-r3, r12, lr, pc, psr. */
 void report_fault(const uint32_t *frame)
 {
     char line[] = "fault cfsr 00000000 pc 00000000\n";

@@ -1,4 +1,4 @@
-/* From reset to main() on qemu's 32-bit RISC-V board `virt`: floating point on, a trap that ends the run. */
+/* Start-up code of qemu's 32-bit RISC-V board `virt`: it turns floating point on, and a trap ends the run. */
 #include "semihosting.h"
 
 void reset(void);
@@ -18,7 +18,7 @@ __attribute__((naked, aligned(4))) static void fault(void)
     __asm__ volatile("csrr a0, mcause\n csrr a1, mepc\n j report_fault");
 }
 
-/* Stack pointer, trap handler, and the FS field of mstatus, which turns the floating-point unit on. */
+/* Sets the stack pointer, the trap handler, and the FS field of mstatus, which turns the floating-point unit on. */
 __attribute__((naked, section(".vectors"))) void reset(void)
 {
     __asm__ volatile("la sp, stack_top\n la t0, %0\n csrw mtvec, t0\n li t0, 0x2000\n csrs mstatus, t0\n csrw fcsr, x0\n j run_main" ::"i"(fault));

@@ -40,12 +40,11 @@ class Accuracy:
 def float_accuracy(
     robot: Robot, options: Options, states: int = STATES, progress: Progress = silent
 ) -> list[Accuracy]:
-    """Every function of `options` at random states, with inputs that are rounded to float for both
-    precisions.
+    """The accuracy of every function of `options` at random states.
 
-    Angles are in (-pi, pi), velocities and similar inputs have unit variance, and the base's quaternion has
-    unit length. Raises what `build_library` raises, and OptionError if the code would not run here or takes
-    no angles.
+    Inputs are rounded to float for both precisions. Angles are in (-pi, pi), velocities and similar inputs
+    have unit variance, and the base's quaternion has unit length. Raises what `build_library` raises, and
+    OptionError if the code would not run here or takes no angles.
     """
     if options.trig == "input":
         raise OptionError(

@@ -32,8 +32,8 @@ from rbdgen.wording import option
 
 STATES = 20
 TOLERANCE = {"double": 1e-9, "float": 1e-2}
-"""Limits of max |difference| / max |reference| by precision, which identities of ill-conditioned robots
-meet.
+"""The limits of max |difference| / max |reference| by precision. Even identities of ill-conditioned robots
+stay within them.
 """
 
 
@@ -98,8 +98,8 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
 def _of_contacts(
     library: Library, rows: Sequence[Function], contacts: tuple[str, ...] | None
 ) -> tuple[list[Function], dict[str, Any]]:
-    """The functions of these contacts (None: of all), and inputs for them and for functions without
-    contacts.
+    """The functions that are restricted to these contacts (None: those that are not restricted), and random
+    inputs for them and for functions without contacts.
     """
     taken = [row for row in rows if row.contacts == contacts or not row.of_contacts]
     return [row for row in rows if row.contacts == contacts], states(library, taken)
@@ -181,7 +181,7 @@ def _identities(library: Library, rows: Sequence[Function], inputs: dict[str, An
 
 
 def _references(library: Library, rows: Sequence[Function], inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Compare every function that Pinocchio has with its reference."""
+    """Compare the functions that have a reference by Pinocchio with this reference."""
     from rbdgen.checks.pinocchio import reference  # noqa: PLC0415  (an optional oracle)
 
     tolerance = TOLERANCE[library.manifest["real"]]

@@ -53,7 +53,7 @@ def held_by(contacts: Rows, joints: Sequence[int]) -> list[Held]:
 
 
 def add_rotors(model: Any, resistance: Rows) -> None:
-    """Add the inertia of rotors, which Pinocchio's model includes."""
+    """Add the inertia of the joints' rotors to the model."""
     armature = np.zeros(model.nv)
     for row in resistance:
         joint = model.joints[model.getJointId(row["joint"])]

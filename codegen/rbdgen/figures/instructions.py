@@ -19,7 +19,10 @@ LOCAL: Final = ".L"
 
 @dataclass(frozen=True)
 class Instruction:
-    """One line of a disassembly. `relocations` has (kind, symbol) for each address that is linked later."""
+    """One line of a disassembly.
+
+    `relocations` has (kind, symbol) for each address that the linker will fill in.
+    """
 
     address: int
     mnemonic: str

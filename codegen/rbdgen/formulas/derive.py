@@ -1,4 +1,4 @@
-"""The equations of a robot: its functions run on the scalars of the ring, and Christoffel symbols of M."""
+"""The equations of a robot: its functions run on polynomials (`ring.py`), and Christoffel symbols of M."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class Exponential:
 
     @cached_property
     def _cancelled(self) -> Scalar:
-        """C by its formula, which loses digits near t = 0; the product with t^2 does not lose any."""
+        """C by its formula, which loses digits near t = 0. The product of C and t^2 does not lose any."""
         return sub(1, self._S) / mul(4, self._half[0])
 
     @cached_property

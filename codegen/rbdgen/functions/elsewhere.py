@@ -79,11 +79,11 @@ PINOCCHIO: Final = (
 )
 
 MUJOCO: Final = (
-    Names(("mj_inverse",), ("rnea",), "velocities of MuJoCo's free joints are linear in world axes"),
+    Names(("mj_inverse",), ("rnea",), "linear velocities of MuJoCo's free joints are in world axes"),
     Names(("mj_rne",), ("nle",)),
-    Names(("mj_fwdAcceleration", "mj_forward"), ("aba", "contact_aba"), "there is no search for contacts"),
+    Names(("mj_fwdAcceleration", "mj_forward"), ("aba", "contact_aba"), "contacts are chosen, not detected"),
     Names(("mj_crb", "mj_fullM"), ("crba",)),
-    Names(("mj_solveM",), ("minv",), "times a vector"),
+    Names(("mj_solveM",), ("minv",), "then multiply it by the vector"),
     Names(("mj_kinematics",), ("frame_placement",)),
     Names(
         ("mj_jac", "mj_jacBody", "mj_jacSite"),
@@ -103,8 +103,8 @@ MUJOCO: Final = (
     Names(("mj_RungeKutta",), ("step_rk4",)),
     Names(("mj_integratePos",), ("integrate",)),
     Names(("mj_differentiatePos",), ("difference",)),
-    Names(("mjd_transitionFD",), ("step_derivatives",), "exact, not by differences"),
-    Names(("mjd_inverseFD",), ("rnea_derivatives",), "exact, not by differences"),
+    Names(("mjd_transitionFD",), ("step_derivatives",), "exact, not by finite differences"),
+    Names(("mjd_inverseFD",), ("rnea_derivatives",), "exact, not by finite differences"),
 )
 
 WORDS: Final = (

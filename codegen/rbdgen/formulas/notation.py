@@ -19,7 +19,9 @@ DIGITS: Final = 6
 
 
 class Notation(ABC):
-    """Writes a collected polynomial. Notations differ in the abstract methods."""
+    """Writes a collected polynomial. Notations differ in the abstract methods, each of which joins parts that
+    are written already.
+    """
 
     def sum(self, x: Sum, symbols: Sequence[Symbol]) -> str:
         """The sum, or 0 if it is empty."""

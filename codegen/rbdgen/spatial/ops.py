@@ -77,6 +77,7 @@ class Vector:
         )
 
     def named(self, naming: Naming, label: str) -> Vector:
+        """The vector with a name for each component, such as `force.x`."""
         if naming is unnamed:
             return self
         return Vector(*(naming(f"{label}.{axis}", value) for axis, value in zip("xyz", self, strict=True)))

@@ -57,6 +57,7 @@ class ChainTree:
 
     @cached_property
     def chains(self) -> list[Chain]:
+        """All chains, in the order of their first joints."""
         found: list[Chain] = []
         of = {ROOT: ROOT}
         for k, above in enumerate(self.parents):

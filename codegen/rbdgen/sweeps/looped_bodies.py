@@ -55,6 +55,7 @@ class Rows:
 
     @cached_property
     def varying(self) -> tuple[int, ...]:
+        """The columns that are not equal for all bodies."""
         columns = zip(*self.rows, strict=True)
         return tuple(k for k, column in enumerate(columns) if any(x != column[0] for x in column))
 
@@ -68,6 +69,7 @@ class Rows:
 
     @property
     def values(self) -> tuple[Scalar, ...]:
+        """The numbers that are stored, row by row."""
         return tuple(value for row in self._kept for value in row)
 
     def place(self, runs: Runs) -> Access:
@@ -165,10 +167,12 @@ class LoopedBodies:
 
     @property
     def outward(self) -> Runs:
+        """All bodies, each after its parent."""
         return range(self.count)
 
     @property
     def inward(self) -> Runs:
+        """All bodies, each before its parent."""
         return self.outward[::-1]
 
     @cached_property

@@ -1,7 +1,7 @@
 """A function that rbdgen does not have: the derivatives of gravity torques, as its author would write them.
 
-Run as a program with "first" or "last", it puts the row there in its family, builds the function in all its
-forms, and compares each with central differences of `gravity`.
+Run as a program with the argument "first" or "last", it puts the row there in its family, builds the function
+in all its forms, and compares each with central differences of `gravity`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main(place: str) -> None:
 
 
 def compare(robot: Robot, forms: list[str]) -> None:
-    """All forms against central differences along the tangent space of q."""
+    """Compares these forms with central differences of `gravity` in the tangent space of q."""
     manifold, nv = robot.model.manifold, robot.model.sizes["nv"]
     gravity = rbdgen.build(robot, ["gravity"]).gravity
     q, h = manifold.random(np.random.default_rng(4)), 1e-6

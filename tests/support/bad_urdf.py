@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 HERE = "<!--here-->"
-"""Marks the line that the message must name."""
+"""This comment marks the line that the message must name."""
 
 
 class Bad(NamedTuple):
-    """`text` with HERE on the offending line (no HERE: the message names no line), and its words."""
+    """A URDF with HERE on the faulty line, and the words of the message.
+
+    Without HERE, the message names no line.
+    """
 
     name: str
     text: str
@@ -22,7 +25,7 @@ def robot(body: str) -> str:
 
 
 def two_links(joint: str = "", link: str = "") -> str:
-    """Links a and b (line 4 on: what is in b), and joint j between them with these elements."""
+    """A URDF of links a and b and a joint j, with these elements of j and, from line 4 on, of b."""
     joint = joint or '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint>'
     return robot(f'<link name="a"/>\n<link name="b">\n{link}\n</link>\n{joint}')
 

@@ -1,4 +1,4 @@
-"""Closed loops by rbdgen and by Pinocchio, on floats."""
+"""Computes closed loops on floats, by rbdgen and by Pinocchio."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Oracle:
 
 
 def acceleration_with_closed_loop(robot: Robot, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
-    """Accelerations by rbdgen's rows in [[M, J^T], [J, 0]], and by Pinocchio's own constraint of these
+    """Accelerations from [[M, J^T], [J, 0]] with rbdgen's rows, and from Pinocchio's constraint of these
     frames."""
     model = robot.model
     oracle = Oracle(model, q, v)

@@ -117,7 +117,7 @@ class Derivatives:
 
 
 def run_on_complex(function: Function, model: Model, inputs: Mapping[str, Complex]) -> list[Complex]:
-    """The textbook's form on complex columns; the sign of a number is that of its real part."""
+    """The outputs of the textbook's form on complex columns; the sign of a number is its real part's."""
     signature = function.sized(model)
     columns = [(x, list(inputs[x.name].T)) for x in signature.inputs]
     state = state_of(model, columns, np.cos, np.sin, sign=lambda x: np.sign(np.real(x)))
@@ -129,7 +129,7 @@ def run_on_complex(function: Function, model: Model, inputs: Mapping[str, Comple
     return results
 
 
-# ---- how the elements of q move
+# ---- rates of the elements of q
 
 
 def elements(manifold: Manifold, q: Array, v: Array) -> Array:
@@ -151,7 +151,7 @@ def elements(manifold: Manifold, q: Array, v: Array) -> Array:
 
 
 def tangent(manifold: Manifold, q: Array, rates: Array) -> Array:
-    """The velocities (N, nv) at which the elements of q have these rates: the least squares solution."""
+    """The velocities (N, nv) at which the elements of q have these rates, by least squares."""
     n = manifold.nv
     columns = np.stack([elements(manifold, q, np.tile(e, (len(q), 1))) for e in np.eye(n)], axis=2)
     return np.asarray(np.einsum("nij,nj->ni", np.linalg.pinv(columns), rates))

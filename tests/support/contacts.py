@@ -107,14 +107,13 @@ def robot_with_contacts(name: str) -> Robot:
 
 
 def with_contacts(model: Model, seed: int, count: int = 3) -> Model:
-    """The model with points, frames and loops at rational places of random bodies, also of the world and the
-    base."""
+    """The model with points, frames and loops at rational places of random bodies, the world and the base."""
     numbers, rng = Rationals(seed), np.random.default_rng(seed)
 
     def place(lowest: int) -> PlacedFrame:
         body = int(rng.integers(lowest, model.nbodies))
         joint = None if body == WORLD else model.bodies[body].joint
-        # of rational angles to the axes that a reduced model lays on the joint's
+        # The rotation has rational angles to the axes that a reduced model aligns with the joint's axis.
         placement = numbers.placement(Z, joint.axis if joint and joint.type.one_axis else None)
         return PlacedFrame(f"place{body}", body, placement)
 

@@ -1,4 +1,4 @@
-"""The cross compiler that figures are pinned for."""
+"""The version of the cross compiler for which figures are pinned."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rbdgen.spatial.quaternion import Quaternion, rotation_of
 
 @dataclass(frozen=True)
 class Dual:
-    """value + rate dt."""
+    """A value and its rate."""
 
     value: Any
     rate: Any

@@ -45,8 +45,7 @@ def largest_error(model: Model) -> tuple[float, str]:
 
 
 def with_all_digits(value: Any) -> Any:
-    """A model, or a part of one, with numbers of these digits, as a product of two floats would be
-    rounded."""
+    """A model, or a part of one, with floats as numbers of a hundred digits, so that products are exact."""
     if isinstance(value, float):
         return DIGITS.mpf(value)
     if isinstance(value, (Vector, Matrix, Transform)):
@@ -84,7 +83,7 @@ def references(model: Model, inputs: Mapping[str, Array]) -> dict[str, list[Arra
     }
     state = State(q, v, a, x["tau"], fext)
     for row in TABLE.values():
-        if row.name not in exact:  # the textbook's form itself, with numbers of these digits
+        if row.name not in exact:  # the textbook's form, with numbers of a hundred digits
             outputs = row.signature.sized(model.sizes).outputs
             elements = row.forms[0].trace(model, state)
             exact[row.name] = [

@@ -1,4 +1,4 @@
-"""Every form of every function of the catalogue, traced or run directly; new forms need no change here."""
+"""All forms of all functions, traced or run directly; new forms need no change here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FunctionForm(NamedTuple):
         return f"{self.function.name}-{self.form.name}"
 
     def trace(self, model: Model, state: State) -> Outputs:
-        """Run the algorithm on any scalars: elements of every output, row-major."""
+        """Runs the algorithm on any scalars, and returns the elements of every output, row by row."""
         return self.function.trace(self.form, model, state)
 
 
@@ -51,7 +51,7 @@ def forms_of(*functions: str) -> list[FunctionForm]:
 
 
 def parametrize(*functions: str) -> pytest.MarkDecorator:
-    """Every form of these functions."""
+    """Parametrizes a test with every form of these functions."""
     return pytest.mark.parametrize("form", forms_of(*functions), ids=str)
 
 
@@ -70,7 +70,7 @@ def interpreted(form: FunctionForm, graph: Graph, inputs: Mapping[str, Array]) -
 
 
 def watched(looped: LoopedForm, seen: set[str]) -> LoopedForm:
-    """The same loops with checks: an element that is declared to be 0 must be 0.
+    """The form with checks in its loops: an element that is declared to be 0 must be 0.
 
     The names of loops that declare such elements are collected in `seen`.
     """

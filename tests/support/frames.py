@@ -27,7 +27,7 @@ def with_frames(model: Model, seed: int, count: int = 3, *, exact: bool = False)
     for k in range(count):
         body = int(rng.integers(WORLD, model.nbodies))
         joint = None if body == WORLD else model.bodies[body].joint
-        # of rational angles to the axes that a reduced model lays on the joint's
+        # The rotation has rational angles to the axes that a reduced model aligns with the joint's axis.
         placement = numbers.placement(Z, joint.axis if joint and joint.type.one_axis else None)
         frames.append(Frame(f"frame{k}", body, placement if exact else in_floats(placement)))
     return replace(model, frames=tuple(frames))

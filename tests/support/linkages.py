@@ -70,7 +70,7 @@ def legs(count: int) -> RobotBuilder:
 
 
 def chain_on_the_world(folder: Path) -> Path:
-    """Five links, the last one held at a point; the fifth joint follows the first."""
+    """Writes a URDF of five links, the last one held at a point, whose fifth joint follows the first."""
     joints = "".join(
         f'<link name="l{k}"><inertial><origin xyz=".1 .05 .02"/><mass value="{k + 1}"/>'
         '<inertia ixx=".1" iyy=".2" izz=".15" ixy=".01" ixz="0" iyz="0"/></inertial></link>'

@@ -1,4 +1,4 @@
-"""Hand-made programs with every kind of loop: over columns and rows, along a tree, in place, with one run."""
+"""Hand-made programs with all kinds of loops: over columns and rows, along a tree, in place, with one run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARENTS = (0, 1, 1, 3, 0)
 
 
 def line(sizes: dict[str, int], equations: Any) -> Graph:
-    """The graph of `equations`: arrays of symbols by name to arrays of expressions by name."""
+    """The graph of `equations`, which maps arrays of symbols by name to arrays of expressions by name."""
     builder = Builder()
     arrays = {name: builder.input(name, size) for name, size in sizes.items()}
     results: dict[str, list[Expr]] = equations(**arrays)
@@ -26,7 +26,7 @@ def line(sizes: dict[str, int], equations: Any) -> Graph:
 
 
 def solve(factor: Any, b: Any) -> dict[str, list[Any]]:
-    """A unit lower triangular system of three."""
+    """Solves a unit lower triangular system of three equations."""
     x0 = b[0] * factor[3]
     x1 = b[1] - factor[0] * x0
     return {"x": [x0, x1, b[2] - factor[1] * x0 - factor[2] * x1]}
@@ -114,7 +114,7 @@ WIDE = 20
 
 
 def in_rows() -> Program:
-    """Rows of a matrix from columns of another; entries right of a diagonal, of each row and each column."""
+    """A program that computes rows of a matrix from columns of another, and entries right of the diagonal."""
     sums = line({"x": 3}, lambda x: {"y": [x[0] + x[1], x[1] * x[2], x[2] - x[0]]})
     doubled = line({"x": 1}, lambda x: {"y": [x[0] + x[0]]})
     entry = line({"row": 1, "column": 1}, lambda row, column: {"entry": [row[0] * column[0] - row[0]]})

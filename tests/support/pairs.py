@@ -1,4 +1,4 @@
-"""Robots with two joints of any two types, and other features that change the work of functions."""
+"""Robots with two joints of any two types, and with other features that change what functions compute."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def pair(
     follower: bool = False,
     resisting: bool = False,
 ) -> Robot:
-    """A chain of two joints with oblique axes and general inertias, with frames on all links and two
-    contacts.
+    """A chain of two joints with oblique axes, general inertias, frames on all links and two contacts.
 
     With `follower`, another joint follows the first joint that can be followed; if neither can, a revolute
     joint is added below them and followed. With `resisting`, every joint has damping, smooth friction, a
@@ -86,7 +85,7 @@ class PairBuilder:
         return [float(x) for x in self.rng.normal(size=3) * size]
 
     def _solid(self) -> dict[str, Any]:
-        """The inertia of a few point masses: of principal moments that satisfy the triangle inequality."""
+        """The inertia of a few point masses, whose principal moments satisfy the triangle inequality."""
         points: NDArray[np.float64] = self.rng.normal(size=(4, 3)) * 0.3
         second = points.T @ points
         inertia = np.trace(second) * np.eye(3) - second

@@ -57,7 +57,7 @@ def model_of_numbers(model: Model) -> Any:
 
 
 def pinocchio_joint(joint: Joint) -> Any:
-    """The joint as a joint of Pinocchio."""
+    """Pinocchio's joint of the same type and axis."""
     return joint_of(joint.type.name, [float(x) for x in joint.axis], float(getattr(joint.type, "pitch", 0)))
 
 
@@ -70,7 +70,7 @@ def _inertia(inertia: Inertia) -> Any:
 
 
 def resistance_of(model: Model) -> list[dict[str, Any]]:
-    """The rows that a manifest has."""
+    """The rows of joint resistance, as in a manifest."""
     return [
         {
             "joint": body.joint.name,
@@ -83,7 +83,7 @@ def resistance_of(model: Model) -> list[dict[str, Any]]:
 
 
 def contacts_of(model: Model) -> list[dict[str, Any]]:
-    """The rows that a manifest has."""
+    """The rows of contacts, as in a manifest."""
     return [
         {"name": contact.name, "rows": contact.rows, "ends": list(map(end_of, contact.ends))}
         for contact in model.contacts
@@ -100,8 +100,10 @@ def end_of(frame: Frame) -> dict[str, Any]:
 
 
 class PinocchioOracle:
-    """Results in the order of a `Model`, from a Pinocchio model of the same robot; joints are matched by
-    name."""
+    """Computes results in the order of a `Model` by a Pinocchio model of the same robot.
+
+    Joints are matched by name.
+    """
 
     def __init__(self, reference: Any, model: Model) -> None:
         self.reference = reference
@@ -124,7 +126,7 @@ class PinocchioOracle:
         add_rotors(reference, self._resistance)
 
     def __call__(self, function: str, inputs: Inputs) -> list[Array]:
-        """Outputs of a function of the catalogue, stacked over the states (first axis of every input)."""
+        """The outputs of a function, stacked over the states, which are the first axis of every input."""
         row = lookup(function)
         rows = []
         for k in range(len(next(iter(inputs.values())))):
@@ -147,7 +149,7 @@ class PinocchioOracle:
         return result
 
     def _ours(self, kind: Kind, output: Array) -> Array:
-        """One output, over states, in the order of the model's joints."""
+        """One output at all states, in the order of the model's joints."""
         if kind in ("scalar", "values"):
             return output
         if kind in ("torque_coefficients", "energy_coefficients"):

@@ -1,4 +1,4 @@
-"""Small models link by link, with and without inertia."""
+"""Small models that are built link by link, with and without inertia."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOLID = Inertia.from_center_of_mass(2, Vector(0.1, 0.2, 0.3), Matrix.diagonal(0.
 
 
 Link = tuple[int, str, Vector, Vector, Inertia]
-"""Parent, kind (F, R or P), axis, place in the parent's frame, inertia."""
+"""The parent, the letter of the joint type (F, R or P), the axis, the position in the parent, the inertia."""
 
 
 def robot(*links: Link) -> Model:
@@ -29,7 +29,7 @@ def robot(*links: Link) -> Model:
 
 
 def chain(axes: str, *inertias: Inertia) -> Model:
-    """Revolute joints 0.5 m from one another along x; without inertia but for the last links."""
+    """A chain of revolute joints at distances of 0.5 m along x; only the last links have these inertias."""
     massless = [NO_INERTIA] * (len(axes) - len(inertias))
     return robot(
         *(
@@ -40,4 +40,4 @@ def chain(axes: str, *inertias: Inertia) -> Model:
 
 
 FREE = (WORLD, "F", ZERO, ZERO, NO_INERTIA)
-"""A floating root without mass."""
+"""A floating root link without mass."""

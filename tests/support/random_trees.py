@@ -16,12 +16,12 @@ from rbdgen.spatial.ops import NO_TRANSFORM, ZERO, Matrix, Transform, Vector
 
 
 def random_tree(seed: int, most: int) -> Model:
-    """Up to `most` bodies on joints of all types, one axis more often than several."""
+    """A tree of up to `most` bodies on joints of all types; those with one axis are more frequent."""
     random = Random(seed)
     count = random.randint(1, most)
     parents: list[int] = []
     for i in range(count):
-        # depth first: the last body or one that it hangs on
+        # In depth-first order, the parent is the last body or one of its ancestors.
         parent = i - 1
         while parent != WORLD and random.random() < 0.3:
             parent = parents[parent]
@@ -66,7 +66,7 @@ def between_revolutes(letter: str) -> Model:
 
 
 def resisting_tree(seed: int, most: int) -> Model:
-    """A random tree; every joint that can has some of the terms, two kinds of friction in one robot."""
+    """A random tree whose joints have random terms of resistance, with both kinds of friction."""
     model, random = random_tree(seed, most), Random(seed)
 
     def some(low: float, high: float) -> float:
@@ -85,7 +85,7 @@ def resisting_tree(seed: int, most: int) -> Model:
 
 
 def on_a_base(model: Model) -> Model:
-    """The robot on a floating base that is turned and moved in the world at q = 0."""
+    """The robot on a floating base, whose frame is turned and moved in the world at q = 0."""
     numbers = Rationals(7)
     base = Body("base", WORLD, Joint("base", Floating(), ZERO, 0, 0), NO_TRANSFORM, numbers.inertia())
     base = replace(

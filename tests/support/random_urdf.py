@@ -1,4 +1,4 @@
-"""Random robots as URDF text: trees of all joint types, fixed and massless links, any axes and origins."""
+"""Random robots as URDF text: trees of all joint types, with fixed and massless links and any placements."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _QUARTER_TURNS = (0.0, pi / 2, -pi / 2, pi)
 
 @st.composite
 def robots(draw: st.DrawFn, max_joints: int = 7) -> str:
-    """A URDF of up to `max_joints` joints; every moving joint carries a body."""
+    """A URDF with up to `max_joints` joints, in which every moving joint carries a body."""
     count = draw(st.integers(1, max_joints))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     types = [draw(st.sampled_from(("revolute", "continuous", "prismatic", "fixed"))) for _ in range(count)]
     if all(kind == "fixed" for kind in types):
         types[0] = "revolute"
     parents = [draw(st.integers(0, child)) for child in range(count)]
-    # names in a drawn order: children are visited by name, not as the file lists them
+    # The names are in a random order, since children are visited by name and not in the order of the file.
     names = draw(st.permutations([f"joint_{k}" for k in range(count)]))
     lines = ['<robot name="random">', _link(0, rng)]
     for k in range(count):
@@ -30,7 +30,7 @@ def robots(draw: st.DrawFn, max_joints: int = 7) -> str:
 
 
 def _link(index: int, rng: np.random.Generator) -> str:
-    """A body of six point masses about its centre of mass."""
+    """A link with the inertia of six point masses."""
     points = rng.standard_normal((6, 3)) * 0.2
     points -= points.mean(axis=0)
     J = np.trace(points.T @ points) * np.eye(3) - points.T @ points

@@ -1,4 +1,4 @@
-"""Exact rational robots with more than drawn numbers: parallel axes, and choices of body axes."""
+"""Exact rational robots with parallel axes, and exact choices of body axes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ GRAVITY = Vector(Fraction(1, 3), Fraction(-7, 2), Fraction(-9))
 
 
 def choices(r: Rationals, model: Model) -> dict[str, list[Any]]:
-    """A turn and a slide for every body that may have them."""
+    """A random turn and slide of every body's axes; they are zero for joints with several axes."""
     given = [not body.joint.type.one_axis for body in model.bodies]
     turns = [ZERO_ANGLE if fixed else r.angle() for fixed in given]
     return {"turns": turns, "slides": [Fraction(0) if fixed else r.number() for fixed in given]}
 
 
 def planar(parents: tuple[int, ...], kinds: str, parallel: tuple[int, ...]) -> tuple[Rationals, Model]:
-    """A rational robot, some of its bodies on axes parallel to their parents'."""
+    """A rational robot in which the joint axes of some bodies are parallel to those of their parents."""
     r = Rationals(11)
     model = r.model(parents, kinds)
     bodies = list(model.bodies)

@@ -44,13 +44,13 @@ X, Y, Z = COORDINATE_AXES = (Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))
 
 
 class Rationals:
-    """A stream of small random rationals and of what can be made of them; the same seed, the same stream."""
+    """Draws small random rationals, and geometry made of them; equal seeds give equal results."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
 
     def number(self) -> Fraction:
-        """Within [-2, 2], with a small denominator."""
+        """A number within [-2, 2], with a small denominator."""
         return Fraction(self._random.randint(-6, 6), self._random.randint(3, 7))
 
     def positive(self) -> Fraction:
@@ -68,7 +68,7 @@ class Rationals:
         return Angle((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t))
 
     def quaternion(self) -> Quaternion:
-        """A unit quaternion: the stereographic image of a point."""
+        """A unit quaternion, which is the stereographic image of a rational point."""
         x, y, z = self.numbers(3)
         s = x * x + y * y + z * z
         return 2 * x / (1 + s), 2 * y / (1 + s), 2 * z / (1 + s), (1 - s) / (1 + s)
@@ -80,10 +80,10 @@ class Rationals:
         return Transform(self.rotation(), self.vector())
 
     def axis(self) -> Vector:
-        """A coordinate axis, either way, or a general unit vector.
+        """A coordinate axis in either direction, or a general unit vector.
 
-        The general one has rational polar angles about its smallest component, so that a frame can be laid
-        on it without roots: see `axes_on`.
+        The general one has rational polar angles about its smallest component, so that a frame can be aligned
+        with it without roots (see `axes_on`).
         """
         if self._random.random() < 0.5:
             axis = self._random.choice(COORDINATE_AXES)
@@ -94,7 +94,7 @@ class Rationals:
                 return self._random.choice((Vector(cos, c * sin, s * sin), Vector(s * sin, c * sin, cos)))
 
     def inertia(self, points: int = 4) -> Inertia:
-        """The inertia of point masses: physical, and regular from three points on that are not in line."""
+        """The inertia of random point masses, which is physical, and regular for three points not in line."""
         total = Inertia(0, ZERO, ZERO_MATRIX)
         for _ in range(points):
             total = total + Inertia.from_center_of_mass(self.positive(), self.vector(), ZERO_MATRIX)
@@ -110,13 +110,13 @@ class Rationals:
         return [self.coordinate(body.joint.type) for body in model.bodies]
 
     def placement(self, axis: Vector, parent_axis: Vector | None) -> Transform:
-        """A general placement: Rz Rx Rz between frames with z on the joints' axes, of rational angles."""
+        """A general placement with rational angles: Rz Rx Rz between frames with z along the joints' axes."""
         turn, tilt, other = (rotation_about(e, self.angle()) for e in (Z, X, Z))
         parent = IDENTITY if parent_axis is None else axes_on(parent_axis)
         return Transform(parent @ turn @ tilt @ other @ axes_on(axis).T, self.vector())
 
     def model(self, parents: tuple[int, ...], kinds: str) -> Model:
-        """A robot with these parents, one letter a body, see `LETTERS`."""
+        """A robot with these parents of bodies, and one letter of `LETTERS` for the type of each joint."""
         bodies: list[Body] = []
         axes: list[Vector | None] = []
         idx_q = idx_v = 0

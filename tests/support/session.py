@@ -1,4 +1,4 @@
-"""Patches that hold for a whole run of tests, also in processes that tests start."""
+"""Patches for a whole run of tests, also in processes that tests start."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def verified_printers() -> Iterator[None]:
 
 @contextmanager
 def shared_cores() -> Iterator[None]:
-    """Each of several workers of a test run designs and compiles on its part of the cores.
+    """Lets each of several workers of a test run design and compile on its part of the cores.
 
     A design on several cores starts as many processes, each of which imports all of rbdgen first.
     """

@@ -6,7 +6,7 @@ BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz=
 
 
 def urdf(*, joint: str = "", link: str = "", robot: str = "", kind: str = "revolute") -> str:
-    """Elements of link b on line 4, of joint j on line 6, of the robot on line 8."""
+    """The URDF with additional elements of link b on line 4, of joint j on line 6, of the robot on line 8."""
     return (
         '<robot name="r" xmlns:drake="http://drake.mit.edu">\n<link name="a"/>\n<link name="b">\n'
         f'{link or BODY}</link>\n<joint name="j" type="{kind}"><parent link="a"/><child link="b"/>\n{joint}\n'

@@ -1,4 +1,4 @@
-"""Random inputs of the catalogue's functions: many states at once."""
+"""Random inputs of functions, for many states at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def random_inputs(model: Model, signature: Signature, count: int, seed: int = 0) -> dict[str, Array]:
-    """`count` states as `Manifold.random_inputs` makes them; shape (count, size)."""
+    """The inputs (count, size) of `count` random states, by `Manifold.random_inputs`."""
     rng = np.random.default_rng(seed)
     drawn = model.manifold.random_inputs(signature.sized(model.sizes).inputs, rng, (count,))
     return {name: values.reshape(count, -1) for name, values in drawn.items()}

@@ -18,9 +18,9 @@ def binary_tree(count: int) -> list[int]:
 
 
 def urdf(parents: Sequence[int], seed: int = 0, length: float = 0.2, mass: float = 1.0) -> str:
-    """A robot of revolute joints about general axes at general places.
+    """A robot of revolute joints with random axes and placements.
 
-    `length`, m, and `mass`, kg, set the scale of everything: placements, centres of mass, inertias.
+    `length` in m and `mass` in kg scale all placements, centres of mass and inertias.
     """
     rng = np.random.default_rng(seed)
     lines = ['<robot name="synthetic">', '<link name="root"/>']
@@ -37,7 +37,7 @@ def urdf(parents: Sequence[int], seed: int = 0, length: float = 0.2, mass: float
 
 
 def _link(name: str, length: float, mass: float, rng: np.random.Generator) -> str:
-    """A body of six equal point masses about its centre of mass."""
+    """A link with the inertia of six equal point masses."""
     points = length * rng.standard_normal((6, 3)) / 2
     points -= points.mean(axis=0)
     J = mass / 6 * (np.trace(points.T @ points) * np.eye(3) - points.T @ points)

@@ -1,4 +1,4 @@
-"""Derivatives in the tangent space from those by coordinates."""
+"""Converts derivatives by coordinates to those in the tangent space."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def tangent_map(model: Model, q: Array) -> Array:
-    """dq/dxi, nq x nv: how the coordinates move with the velocities, linear and angular in base axes."""
+    """dq/dxi (nq, nv): the rates of the coordinates at unit velocities; those of a base are in its axes."""
     result = np.zeros((model.nq, model.nv))
     for body in model.bodies:
         joint = body.joint

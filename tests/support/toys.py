@@ -124,7 +124,7 @@ def inertia() -> FunctionSource:
 
 
 def tiled() -> FunctionSource:
-    """Nineteen results, more than a vector's lanes: zeros, products, an input; and two that are fewer."""
+    """An output of 19 elements (zeros, products, an input), more than a vector has lanes, and one of two."""
     nodes = (
         *(Node("input", value=float(k)) for k in range(4)),
         Node("const", value=0.0),
@@ -139,5 +139,5 @@ def tiled() -> FunctionSource:
 
 
 def toys() -> tuple[FunctionSource, ...]:
-    """Both functions."""
+    """The functions `torque` and `inertia`."""
     return torque(), inertia()

@@ -1,5 +1,4 @@
-"""The property that holds for every file: it gives a sound robot, or it is refused by an error of one
-line."""
+"""Checks that a file gives a sound robot, or is refused by an error of one line."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ LONGEST = 500
 
 
 def judge(data: bytes) -> Verdict:
-    """Reads the file and builds its robot with both bases; any other exception is a fault of the project."""
+    """Reads the file and builds its robot with both bases; every other exception is a fault of rbdgen."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -48,7 +47,7 @@ def _built(description: Description, base: Literal["fixed", "floating"], data: b
 
 
 def check_message(message: str, data: bytes) -> None:
-    """One short line of printable characters, that begins with the file and a line that it has."""
+    """Asserts that a message is one short printable line that begins with the file and one of its lines."""
     assert message.isprintable(), f"not printable: {message!r}"
     assert len(message) <= LONGEST + len(PATH), f"{len(message)} characters: {message}"
     where, _, what = message.partition(": ")
@@ -60,7 +59,7 @@ def check_message(message: str, data: bytes) -> None:
 
 
 def check_description(description: Description, data: bytes) -> None:
-    """A tree of uniquely named links, its numbers finite."""
+    """Asserts that a description is a tree of uniquely named links with finite numbers."""
     names = {link.name for link in description.links}
     assert len(names) == len(description.links) == len(description.joints) + 1
     assert {joint.child for joint in description.joints} == names - {description.root}
@@ -84,7 +83,7 @@ def check_description(description: Description, data: bytes) -> None:
 
 
 def check_robot(robot: Robot, data: bytes) -> None:
-    """Bodies in order, contiguous coordinates, rotations that are rotations, finite numbers."""
+    """Asserts that bodies are in order, indices contiguous, rotations orthogonal, and numbers finite."""
     model = robot.model
     nq = nv = 0
     for i, body in enumerate(model.bodies):

@@ -1,4 +1,4 @@
-"""Damages robot files: their trees, their numbers and names, and their bytes."""
+"""Damages the trees, the numbers and names, and the bytes of robot files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def mutated(data: bytes, random: Random) -> bytes:
         if root is None:
             data = random.choice(_BYTES)(data, random)
         else:
-            with suppress(ValueError):  # lxml reads names of attributes that it does not write, such as "a:b"
+            with suppress(ValueError):  # lxml reads names of attributes that it cannot write, such as "a:b"
                 random.choice(_TREE)(root, random)
             data = etree.tostring(root)
     return data

@@ -1,4 +1,4 @@
-"""Small URDFs in parts: links, joints, and the robots or refusals that they give."""
+"""Builds small URDFs from links and joints, and robots or refusals from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rbdgen.errors import ModelError
 from rbdgen.model.build import Base, Robot, build_robot
 
 BODY = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-"""Centred on the link's frame."""
+"""The inertial of a body whose centre of mass is the origin of its link."""
 
 
 def link(name: str, inside: str = BODY) -> str:
@@ -27,7 +27,7 @@ def joint(name: str, kind: str, parent: str, child: str, inside: str = '<axis xy
 
 
 def build(*parts: str, base: Base = "fixed", snap: float = 1e-9) -> Robot:
-    """One element a line: line 1 is <robot>."""
+    """The robot of a URDF with one element per line, the first of which is <robot>."""
     text = "\n".join(['<robot name="r">', *parts, "</robot>"])
     return build_robot(parse_urdf(text, "r.urdf"), base=base, snap=snap)
 

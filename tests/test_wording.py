@@ -80,9 +80,9 @@ MISTAKES: list[tuple[Callable[[], Any], str, list[str], str]] = [
     ),
     (
         lambda: rbdgen.build("arm7", ["rnea"], knots=3),
-        "knots is of functions of CasADi; give emit=['casadi:3']",
+        "knots is an option of CasADi functions; give emit=['casadi:3']",
         ["arm7", "-f", "rnea", "--knots", "3", "--no-compile"],
-        "--knots is of functions of CasADi; give --emit casadi:3",
+        "--knots is an option of CasADi functions; give --emit casadi:3",
     ),
 ]
 

@@ -395,7 +395,9 @@ def trace(
     robot = robot_of(robot)
     if closed:
         if engine != "sympy" or variant is not None:
-            raise OptionError("closed expressions are SymPy's and of no form; give engine='sympy' alone")
+            raise OptionError(
+                "closed expressions come from SymPy and have no form; give engine='sympy' alone"
+            )
         return list(equations(robot, [function], "none").matrices.values())
     from rbdgen.emit.names import robot_identifier  # noqa: PLC0415
     from rbdgen.functions.table import lookup  # noqa: PLC0415

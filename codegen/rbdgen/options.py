@@ -92,8 +92,8 @@ class Options:
             )
         if self.params and self.budget_flash is not None:
             raise OptionError(
-                f"{option('budget_flash')} needs forms in loops, which {option('params')} has not; leave one "
-                "of them out"
+                f"{option('budget_flash')} needs forms in loops, which do not exist with "
+                f"{option('params')}; leave one of them out"
             )
         if not self.functions:
             raise OptionError(
@@ -127,7 +127,8 @@ class Options:
             return
         if "casadi" not in self.emit:
             raise OptionError(
-                f"{option('knots')} is of functions of CasADi; give {option('emit', [f'casadi:{knots}'])}"
+                f"{option('knots')} is an option of CasADi functions; give "
+                f"{option('emit', [f'casadi:{knots}'])}"
             )
         emit = tuple(f"casadi:{knots}" if name == "casadi" else name for name in self.emit)
         object.__setattr__(self, "emit", emit)

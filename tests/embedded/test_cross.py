@@ -143,9 +143,9 @@ def command(*words: str) -> tuple[int, str]:
         ),
         (
             "--target cortex-m4f --real float --ram 99 --no-compile",
-            "--ram 99: needs figures, so no --no-comp",
+            "--ram 99: needs measured figures; leave --no-comp",
         ),
-        ("--target host --ram 100", "--ram: --target host is not short of it; choose from: cortex-m4f, "),
+        ("--target host --ram 100", "--ram: --target host has no limit of RAM; choose from: cortex-m4f, "),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(words: str, said: str, tmp_path: Path) -> None:

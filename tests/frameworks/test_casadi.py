@@ -377,13 +377,13 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
     for told, options in (
         (r"emit=\['jax'\] is not known; choose from: casadi", {"emit": ["jax"]}),
         ("emit='casadi': give a list of names", {"emit": "casadi"}),
-        (r"knots is of functions of CasADi; give emit=\['casadi:2'\]", {"knots": 2}),
+        (r"knots is an option of CasADi functions; give emit=\['casadi:2'\]", {"knots": 2}),
         (r"emit=\['casadi:0'\]: give a positive number of states a call", {"emit": ["casadi:0"]}),
         (r"emit=\['casadi:x'\]: give a positive number of states a call", {"emit": ["casadi:x"]}),
         (r"emit=\['casadj'\] is not known; did you mean 'casadi'", {"emit": ["casadj"]}),
         ("knots=0 is not a number of states", {"emit": ["casadi"], "knots": 0}),
         ("CasADi computes in double; leave real='float' out", {"emit": ["casadi"], "real": "float"}),
-        ("its functions are of q; leave trig='input' out", {"emit": ["casadi"], "trig": "input"}),
+        ("its functions take q, not sines; leave trig='input' out", {"emit": ["casadi"], "trig": "input"}),
         (
             "CasADi runs on this machine; leave target='cortex-m7' out",
             {"emit": ["casadi"], "target": "cortex-m7"},

@@ -176,7 +176,7 @@ def test_selftests(which: str, folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", [{"trig": "libm"}, {"variants": {"rotated": "plain"}}, {"savings": False}])
 def test_options_of_robots_mean_nothing(option: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(rbdgen.RbdgenError, match="means nothing where there is no robot"):
+    with pytest.raises(rbdgen.RbdgenError, match="is an option of robots, not of inertias"):
         rbdgen.generate_inertia(tmp_path, functions=["rotated"], **option)
     assert list(tmp_path.iterdir()) == []
 

@@ -154,7 +154,9 @@ def test_functions_without_a_form_in_loops_are_told() -> None:
 def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urdf = robot_root() / "double_pendulum.urdf"
     options = Options(functions=("gravity",), budget_flash=5000)
-    with pytest.raises(OptionError, match="budget_flash=5000: is kept by measuring, so no compiled=False"):
+    with pytest.raises(
+        OptionError, match="budget_flash=5000: needs measured sizes; leave compiled=False out"
+    ):
         generate(load_robot(urdf), options, tmp_path, compiled=False)
     with pytest.raises(OptionError, match="budget_flash=0 holds nothing; give a positive number of bytes"):
         Options(budget_flash=0)
@@ -163,7 +165,7 @@ def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture
             with pytest.raises(OptionError, match="give a positive number"):
                 Options.of(**{name: wrong})
     assert main([str(urdf), "-o", str(tmp_path), "-q", "--no-compile", "--budget-flash", "5000"]) == 2
-    assert capsys.readouterr().err.startswith("rbdgen: error: --budget-flash 5000: is kept by measuring")
+    assert capsys.readouterr().err.startswith("rbdgen: error: --budget-flash 5000: needs measured sizes")
     assert not list(tmp_path.iterdir())
 
 

@@ -201,7 +201,7 @@ def test_a_plate_has_none(tmp_path: Any) -> None:
     [
         (
             Options(functions=("rnea_dparams",), params=("logchol:lower",)),
-            "function 'rnea_dparams' is by the parameters that C has; ask for 'ten:lower'",
+            "function 'rnea_dparams' differentiates by the linear parameters of C; ask for 'ten:lower'",
         ),
         (
             Options(functions=("rnea",), params=("logchol:lower",), target="cortex-m7"),

@@ -66,7 +66,7 @@ def test_what_there_is_none_of_is_refused(asked: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"functions": ["regressor_base"]}, "'regressor_base' has other columns for other parameters"),
+        ({"functions": ["regressor_base"]}, "'regressor_base' has columns that depend on the parameters"),
         (
             {"functions": ["rnea"], "variants": {"rnea": "looped"}},
             "variants={'rnea': 'looped'}: forms in loops",
@@ -133,12 +133,12 @@ def test_no_body_has_such_inertia(library: Library) -> None:
     parameters: Parameters = library.parameters
     assert parameters.unphysical(parameters.defaults) == {}
     link = parameters.names[0].split(":")[1].split(".")[0]
-    with pytest.warns(UserWarning, match=f"no body has the inertia of link '{link}', it is off by 2 kg"):
+    with pytest.warns(UserWarning, match=f"no body has the inertia of link '{link}': it is off by 2 kg"):
         library.update({f"ten:{link}.m": -2.0})
     heavy = {
         f"ten:{link}.{name}": value for name, value in zip(NAMES, (1, 0, 0, 0, 1, 0, 1, 0, 0, 3), strict=True)
     }
-    with pytest.warns(UserWarning, match=f"link '{link}', it is off by 1 kg"):
+    with pytest.warns(UserWarning, match=f"link '{link}': it is off by 1 kg"):
         library.update(heavy)
     with pytest.raises(ArrayTypeError, match=r"there is no parameter 'ten:.*'; did you mean 'ten:"):
         library.update({f"ten:{link}.M": 1.0})

@@ -216,7 +216,7 @@ def test_what_always_vanishes_is_an_error(tmp_path: Path, monkeypatch: pytest.Mo
         shutil.rmtree(tmp_path / key)
 
     monkeypatch.setattr(cache, "_make", lost)
-    with pytest.raises(BuildError, match="what was built vanishes; choose another folder"):
+    with pytest.raises(BuildError, match="every new entry is removed at once; choose another folder"):
         cache.entry(KEYS[0], filler())
 
 

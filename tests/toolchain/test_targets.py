@@ -70,7 +70,7 @@ def test_ram_of_another_part() -> None:
     with pytest.raises(BuildError, match=r"\(as asked for\) has 1000, 1 too few"):
         target.check_fits("aba", flash=0, stack=901, arguments=100)
     with pytest.raises(
-        OptionError, match=r"ram: target='host' is not short of it; choose from: cortex-m4f, "
+        OptionError, match=r"ram: target='host' has no limit of RAM; choose from: cortex-m4f, "
     ):
         target_named("host").with_ram(1000)
 

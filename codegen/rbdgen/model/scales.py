@@ -40,7 +40,7 @@ def _own(body: Body) -> str | None:
     inertia = body.inertia
     distance = _largest(body.placement.translation)
     if not distance <= LARGEST_LENGTH:
-        return f"is {distance:.1e} m from its parent; its square is too large for a double: keep to 1e30 m"
+        return f"is {distance:.1e} m from its parent, more than a double can compute with: keep to 1e30 m"
     if not _within(_largest([inertia.mass]), LARGEST_MASS):
         return f"moves a mass of {float(inertia.mass):.1e} kg; write 0, or a mass from 1e-30 to 1e30 kg"
     moment = _largest(entry for row in inertia.rotational for entry in row)

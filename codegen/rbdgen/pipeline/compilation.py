@@ -37,8 +37,8 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
     flag, _ = architecture(options.arch)
     if options.arch != "native" and options.target != "host":
         raise OptionError(
-            f"{option('arch', options.arch)}: {option('target', options.target)} has its own; leave one "
-            "of them out"
+            f"{option('arch', options.arch)}: {option('target', options.target)} has its own processor; "
+            "leave one of them out"
         )
     changed = {"-march=native": flag}
     if options.contract:
@@ -86,12 +86,11 @@ def check_measurable(options: Options, target: Target, *, compiled: bool) -> Non
     figures = compiled and target.embedded and cross_compiler(target) is not None
     if options.ram is not None and not figures:
         raise OptionError(
-            f"{option('ram', options.ram)}: needs figures, so no {option('compiled', False)}, and "
-            f"{target.prefix}gcc installed"
+            f"{option('ram', options.ram)}: needs measured figures; leave {option('compiled', False)} out, "
+            f"and install {target.prefix}gcc"
         )
     if options.budget_flash is not None and not (figures or (compiled and not target.embedded)):
         raise OptionError(
-            f"{option('budget_flash', options.budget_flash)}: is kept by measuring, so no "
-            f"{option('compiled', False)}, and "
-            f"{target.prefix}gcc installed"
+            f"{option('budget_flash', options.budget_flash)}: needs measured sizes; leave "
+            f"{option('compiled', False)} out, and install {target.prefix}gcc"
         )

@@ -35,7 +35,7 @@ def inertia_functions(options: Options) -> list[FunctionSource]:
     target_of(options).check_real(options.real)
     for option in OF_ROBOTS:
         if getattr(options, option) != getattr(Options(), option):
-            raise OptionError(f"{option}: means nothing where there is no robot; leave it out")
+            raise OptionError(f"{option}: is an option of robots, not of inertias; leave it out")
     for name in options.functions:
         if name not in OPERATIONS:
             raise OptionError(f"unknown operation '{name}'; choose from: {', '.join(OPERATIONS)}")

@@ -128,10 +128,10 @@ def _check_parameters(request: Request) -> None:
     for row in request.rows.values():
         if row.by_parameters:
             row.sized(request.model, len(request.options.params))
-            _check_linear(request, f"function '{row.name}' is by the parameters that C has")
+            _check_linear(request, f"function '{row.name}' differentiates by the linear parameters of C")
         if row.basis is not None and request.options.params:
             raise OptionError(
-                f"function '{row.name}' has other columns for other parameters; leave it out, or "
+                f"function '{row.name}' has columns that depend on the parameters; leave it out, or "
                 f"{option('params')}"
             )
     if request.target.embedded:
@@ -150,7 +150,8 @@ def _check_linear(request: Request, why: str) -> None:
 def _check_coordinates(request: Request) -> None:
     if request.options.coordinates and not any(row.differentiated for row in request.rows.values()):
         raise OptionError(
-            f"{option('coordinates')} is of NAME_vjp, NAME_jvp and NAME_hvp; ask for one, or leave it out"
+            f"{option('coordinates')} is an option of NAME_vjp, NAME_jvp and NAME_hvp; ask for one of them, "
+            "or leave it out"
         )
 
 

@@ -219,7 +219,7 @@ class Compiled:
             if not fits or not array.flags.c_contiguous or not array.flags.aligned:
                 raise ArrayTypeError(
                     f"{self.__name__}.bind: {argument.name} must be a {self.dtype} array in C order,"
-                    " it is read in place; convert it first"
+                    " because it is read in place; convert it first"
                 )
             if array.shape not in (argument.shape, leading + argument.shape):
                 raise ArrayValueError(

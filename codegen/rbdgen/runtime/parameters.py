@@ -126,8 +126,8 @@ class Update:
         table = self.function(p, **options)
         for link, distance in self.bodies.unphysical(p).items():
             warnings.warn(
-                f"update: no body has the inertia of link '{link}', it is off by {distance:.3g} kg m^2, or "
-                "kg where the mass is not above 0; check both",
+                f"update: no body has the inertia of link '{link}': it is off by {distance:.3g} kg m^2, or "
+                "kg if the mass is not above 0; check mass and inertia",
                 stacklevel=2,
             )
         return table

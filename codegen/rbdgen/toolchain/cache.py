@@ -122,7 +122,7 @@ class Cache:
             with locked(lock):
                 if self.lookup(key) is None:
                     self._make(key, fill)
-        raise BuildError(f"the cache {self.root}: what was built vanishes; choose another folder")
+        raise BuildError(f"the cache {self.root}: every new entry is removed at once; choose another folder")
 
     def _make(self, key: str, fill: Callable[[Path], None]) -> None:
         self._remove_stale()

@@ -75,7 +75,7 @@ class Target:
         if self.part is None:
             small = ", ".join(name for name, target in TARGETS.items() if target.embedded)
             raise OptionError(
-                f"{option('ram')}: {option('target', self.name)} is not short of it; choose from: {small}"
+                f"{option('ram')}: {option('target', self.name)} has no limit of RAM; choose from: {small}"
             )
         return replace(self, part=replace(self.part, name="as asked for", ram=ram))
 

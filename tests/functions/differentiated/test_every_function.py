@@ -65,7 +65,7 @@ def test_what_has_none_says_why() -> None:
             rbdgen.build(robot, functions=[name])
     with pytest.raises(OptionError, match="'rnea_vjp' is made of the graph of 'rnea'; trace that"):
         rbdgen.trace(robot, "rnea_vjp", variant="reverse")
-    with pytest.raises(OptionError, match="coordinates is of NAME_vjp"):
+    with pytest.raises(OptionError, match="coordinates is an option of NAME_vjp"):
         rbdgen.build(robot, functions=["rnea"], coordinates=True)
     for name in ("vjp", "left_hvp"):
         with pytest.raises(OptionError, match=f"contact set '{name}': .* names of derivatives"):

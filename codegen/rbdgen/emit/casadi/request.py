@@ -21,7 +21,7 @@ def refused(options: Options, detail: str, *, small_machine: bool) -> str | None
     if options.real != "double":
         return f"CasADi computes in double; leave {option('real', options.real)} out"
     if options.trig == "input":
-        return f"its functions are of q; leave {option('trig', 'input')} out"
+        return f"its functions take q, not sines; leave {option('trig', 'input')} out"
     if small_machine:
         return f"CasADi runs on this machine; leave {option('target', options.target)} out"
     return None

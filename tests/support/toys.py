@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rbdgen.emit.package import FunctionSource, JointFacts, RobotFacts
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.programs.angles_given import angles_given, angles_of, signature_given
@@ -141,3 +142,18 @@ def tiled() -> FunctionSource:
 def toys() -> tuple[FunctionSource, ...]:
     """The functions `torque` and `inertia`."""
     return torque(), inertia()
+
+
+def elementary() -> FunctionSource:
+    """tau of (q, v) by every choice and every elementary function; any state gives finite numbers."""
+    builder = Builder()
+    (a, b), (v, w) = builder.input("q", 2), builder.input("v", 2)
+    angle, share = v.arctan2(w), (v * w).tanh()
+    grown = v.tanh().exp()
+    chosen = (v < w).select(share.arcsin() + angle, (w <= a.sin()).select(grown, abs(b)))
+    least, most = v.applied("min", v, w), v.applied("max", grown, angle)
+    outputs = [
+        (grown + w * w).log() * chosen + share.arccos() * most,
+        least * angle - grown * b.cos(),
+    ]
+    return function("elementary", builder.graph([("tau", (2,), outputs)]), (Q, V), (TAU,))

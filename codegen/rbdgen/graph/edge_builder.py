@@ -14,13 +14,14 @@ Nodes are listed below. Their arguments are edges; `+` marks an edge of positive
     select, select_le   a b x+ y   x if a < b, or a <= b, else y; if x is 0, then y+
     inv   a+                1 / a; `lower` merges x inv(a) into x / a if inv(a) has no other use
     sq join turn and all functions of `graph/ops.py`
-                            a+, but arguments of "fixed" functions, such as sqrt, have either sign
+                            a+, but arguments of "fixed" functions, such as sqrt, have either sign, and so has
+                            b of atan2 a+ b
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -119,27 +120,31 @@ class EdgeBuilder:
         own = _OWN.get(op)
         return self._function(OPS[op], *edges) if own is None else own(self, *edges)
 
-    def _function(self, row: Op, a: int) -> int:
-        sign = a & 1 if row.signs == "odd" else 0
+    def _function(self, row: Op, a: int, *others: int) -> int:
+        sign = a & 1 if row.signs in ("odd", "first") else 0
         if row.signs != "fixed":
             a &= -2
-        key = (row.name, a)
+        edges = (a, *others)
+        key = (row.name, *edges)
         edge = self._edges.get(key)
         if edge is None:
-            value = self.constant_value(a)
-            edge = self._new(key) if value is None else self._known(row, value)
+            values = [self.constant_value(x) for x in edges]
+            known = [value for value in values if value is not None]
+            edge = self._known(row, known) if len(known) == len(values) else self._new(key)
             self._edges[key] = edge
         return edge ^ sign
 
-    def _known(self, row: Op, value: float) -> int:
-        """The edge of a function of a constant."""
+    def _known(self, row: Op, values: Sequence[float]) -> int:
+        """The edge of a function of constants."""
         try:
-            return self.number(row.evaluate(value))
+            value = row.evaluate(*values)
         except ValueError:
-            name = "square root" if row.name == "sqrt" else row.name
-            raise GraphError(
-                f"the {name} of {value} while building; the argument must not be negative"
-            ) from None
+            value = math.nan
+        if not math.isfinite(value):
+            name = {"sqrt": "square root", "log": "logarithm"}.get(row.name, row.name)
+            of = ", ".join(map(str, values))
+            raise GraphError(f"the {name} of {of} while building; the argument must {row.domain}")
+        return self.number(value)
 
     def power(self, a: int, doubled: int) -> int:
         """The edge of a^(doubled / 2), by repeated squaring."""

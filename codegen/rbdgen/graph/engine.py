@@ -19,6 +19,7 @@ from rbdgen.graph.expression import Expr
 from rbdgen.graph.from_casadi import from_casadi
 from rbdgen.graph.from_sympy import from_sympy
 from rbdgen.graph.node import Graph
+from rbdgen.graph.ops import OPS
 from rbdgen.graph.values import absolute, largest, least, select, select_le
 
 Scalar = Any
@@ -56,6 +57,9 @@ class Engine(Protocol):
 
     def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
         """x if a <= b, else y."""
+
+    def elementary(self, op: str, *operands: Scalar) -> Scalar:
+        """A function of `graph/kernels.py`, by the name of its operation."""
 
     def named(self, label: str, value: Scalar) -> Scalar:
         """Record the name of an intermediate quantity, and return the value with which to continue."""
@@ -108,6 +112,9 @@ class CasadiEngine:
 
     def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
         return self._casadi.if_else(a <= b, x, y)
+
+    def elementary(self, op: str, *operands: Scalar) -> Scalar:
+        return getattr(self._casadi, op)(*operands)
 
     def named(self, label: str, value: Scalar) -> Scalar:
         if isinstance(value, self._casadi.SX):
@@ -178,6 +185,9 @@ class SympyEngine:
     def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
         return self._sympy.Piecewise((x, a <= b), (y, True))
 
+    def elementary(self, op: str, *operands: Scalar) -> Scalar:
+        return getattr(self._sympy, op)(*operands)
+
     def named(self, label: str, value: Scalar) -> Scalar:
         if not isinstance(value, self._sympy.Expr) or value.is_Atom:
             return value
@@ -240,6 +250,9 @@ class GraphEngine:
 
     def select_le(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
         return select_le(a, b, x, y)
+
+    def elementary(self, op: str, *operands: Scalar) -> Scalar:
+        return OPS[op].evaluate(*operands)
 
     def named(self, label: str, value: Scalar) -> Scalar:
         self._builder.label(value, label)

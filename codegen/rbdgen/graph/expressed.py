@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from rbdgen.graph.engine import Engine
+from rbdgen.graph.kernels import KERNELS
 from rbdgen.graph.node import Graph
 from rbdgen.graph.ops import OPS
 
@@ -25,8 +26,11 @@ def expressed(graph: Graph, tracer: Engine, name: str = "f") -> Any:
         elif op == "input":
             values.append(inputs[int(value)])
         else:
-            function = getattr(tracer, op, OPS[op].evaluate)
-            result = function(*(values[argument] for argument in arguments))
+            operands = [values[argument] for argument in arguments]
+            if op in KERNELS:
+                result = tracer.elementary(op, *operands)
+            else:
+                result = getattr(tracer, op, OPS[op].evaluate)(*operands)
             values.append(tracer.named(graph.labels.get(k, f"x{k}"), result) if uses[k] > 1 else result)
     return tracer.expression(
         [(output.name, output.shape, [values[k] for k in output.elements]) for output in graph.outputs], name

@@ -19,9 +19,9 @@ Number: TypeAlias = int | float | Fraction
 class Expr:
     """A scalar expression, for arithmetic with expressions of the same builder and with numbers.
 
-    It is immutable. `+ - * /`, unary minus, `abs` and powers build new expressions; `sin`, `cos`, `sqrt` and
-    `sign` are methods. On arrays of expressions, NumPy's functions `sin`, `cos` and `sqrt` call these
-    methods. `< <= > >=` give a `Condition`.
+    It is immutable. `+ - * /`, unary minus, `abs` and powers build new expressions. Functions such as `sin`
+    are methods with the names of NumPy's functions, which call them on arrays of expressions. `< <= > >=`
+    give a `Condition`.
     """
 
     __slots__ = ("builder", "edge")
@@ -100,6 +100,30 @@ class Expr:
     def sqrt(self) -> Expr:
         """Square root."""
         return Expr(self.builder, self.builder.apply("sqrt", self.edge))
+
+    def exp(self) -> Expr:
+        """e to this power."""
+        return Expr(self.builder, self.builder.apply("exp", self.edge))
+
+    def log(self) -> Expr:
+        """Natural logarithm."""
+        return Expr(self.builder, self.builder.apply("log", self.edge))
+
+    def tanh(self) -> Expr:
+        """Hyperbolic tangent."""
+        return Expr(self.builder, self.builder.apply("tanh", self.edge))
+
+    def arctan2(self, x: Expr | Number) -> Expr:
+        """The angle in rad, from -pi to pi, of the point with this ordinate and the abscissa x."""
+        return self.applied("atan2", self, x)
+
+    def arcsin(self) -> Expr:
+        """The angle in rad, from -pi/2 to pi/2, with this sine."""
+        return Expr(self.builder, self.builder.apply("asin", self.edge))
+
+    def arccos(self) -> Expr:
+        """The angle in rad, from 0 to pi, with this cosine."""
+        return Expr(self.builder, self.builder.apply("acos", self.edge))
 
     def sign(self) -> Expr:
         """The sign: 1, 0 or -1."""

@@ -14,6 +14,7 @@ from rbdgen.graph.ops import OPS, named
 from rbdgen.graph.signs import choose_flips
 
 _FIXED = named("fixed")
+_FIRST = named("first")
 _TOGETHER = named("together")
 
 
@@ -118,6 +119,8 @@ def _live(nodes: Sequence[tuple[Any, ...]], edges: Sequence[int]) -> tuple[list[
                 uses[edge >> 1] += 1
             if node[0] in _FIXED:
                 fixed += node[1:]
+            elif node[0] in _FIRST:
+                fixed += node[2:]
             elif node[0] == "inv" and uses[index] == 1:
                 reciprocals.add(index)
     order.reverse()
@@ -144,6 +147,8 @@ def _as_written(built: Built, flipped: set[int], index: int) -> tuple[str, list[
     op, *edges = built.nodes[index]
     if op in _FIXED:
         return op, edges
+    if op in _FIRST:  # an opposite first argument gives the opposite value
+        return op, [edges[0] ^ (edges[0] >> 1 in flipped), *edges[1:]]
     row, opposite = OPS[op], index in flipped
     compared = edges[: row.compared]
     if compared:  # -b < -a is a < b
@@ -203,7 +208,7 @@ class _Emission:
                 place = self._division(index, 2, node[1])
             elif op == "input":
                 place = self._put("input", (), float(self.built.positions[index]))
-            elif op in _FIXED or op in _TOGETHER:
+            elif op in _FIXED or op in _FIRST or op in _TOGETHER:
                 op, edges = _as_written(self.built, flipped, index)
                 place = self._put(op, tuple([self.demanded(edge) for edge in edges]))
             else:

@@ -1,8 +1,8 @@
 """The operations of a graph, one row each.
 
 A row says how an operation is computed, differentiated and counted, and what signs do to it. The modules of
-`graph/` read it here, so that a new elementary function is one row, beside the names of its C functions in
-`emit/c`.
+`graph/` read it here, so that a new elementary function is one row, beside its kernels in `graph/kernels.py`
+and `templates/c/kernels.jinja`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from rbdgen.graph.values import absolute, elementary, join, largest, least, select, select_le, sign, turn
+from rbdgen.graph.values import (
+    absolute,
+    by_kernel,
+    elementary,
+    join,
+    largest,
+    least,
+    select,
+    select_le,
+    sign,
+    turn,
+)
 
 Scalar = Any
 
@@ -23,10 +34,11 @@ Factors: TypeAlias = tuple[Scalar, ...]
 Slopes: TypeAlias = tuple[Factors | None, ...]
 """The partial derivative by each argument; None where it is 0."""
 
-Signs: TypeAlias = Literal["own", "odd", "even", "fixed", "together"]
+Signs: TypeAlias = Literal["own", "odd", "even", "fixed", "first", "together"]
 """The effect of minus signs on a function: f(-x) = -f(x) for "odd" and f(x) for "even"; the arguments of
-"fixed" are computed with their signs. For "together", negating all values negates the result; values that are
-only compared keep their signs: select(a, b, -x, -y) = -select(a, b, x, y), max(-x, -y) = -min(x, y).
+"fixed" are computed with their signs. "first" is odd in the first argument, and the others are computed with
+their signs. For "together", negating all values negates the result; values that are only compared keep their
+signs: select(a, b, -x, -y) = -select(a, b, x, y), max(-x, -y) = -min(x, y).
 Arithmetic has rules of its own in `graph/signs.py`.
 """
 
@@ -51,6 +63,8 @@ class Op:
     """The number of its first arguments that are compared."""
     opposite: str = ""
     """The operation that computes the opposite of its value, if that is another operation."""
+    domain: str = ""
+    """What its argument must do, in words, so that the value is a finite number; empty if any number does."""
     work: int = 1
     """The time of the operation, as a number of additions; see `graph/cost.py`."""
     rational: bool = False
@@ -92,6 +106,16 @@ def _taken(op: str, a: Scalar, b: Scalar, x: int, y: int) -> Scalar:
     return a.applied(op, a, b, x, y)
 
 
+def _slopes_of_atan2(_: Scalar, a: Scalar, b: Scalar) -> Slopes:
+    r = 1 / (a * a + b * b)
+    return (b, r), (-a, r)
+
+
+def _slope_of_asin(a: Scalar) -> Scalar:
+    """1 / sqrt(1 - a^2), with a product that is exact near 1."""
+    return 1 / ((1 - a) * (1 + a)).sqrt()
+
+
 _ROWS: Final = (
     Op(
         "add",
@@ -123,6 +147,7 @@ _ROWS: Final = (
         elementary("sqrt"),
         "fixed",
         lambda y, _: ((0.5 / y,),),
+        domain="not be negative",
         work=DIVISION_WORK,
         column="div",
         unit="divide",
@@ -197,6 +222,76 @@ _ROWS: Final = (
         rational=True,
         column="add",
     ),
+    Op(
+        "exp",
+        1,
+        by_kernel("exp"),
+        "fixed",
+        lambda y, _: ((y,),),
+        domain="be at most 709",
+        work=30,
+        column="trig",
+        casadi="OP_EXP",
+        sympy="exp",
+    ),
+    Op(
+        "log",
+        1,
+        by_kernel("log"),
+        "fixed",
+        lambda _, a: ((1 / a,),),
+        domain="be positive",
+        work=40,
+        column="trig",
+        casadi="OP_LOG",
+        sympy="log",
+    ),
+    Op(
+        "tanh",
+        1,
+        by_kernel("tanh"),
+        "odd",
+        lambda y, _: ((1 - y * y,),),
+        work=45,
+        column="trig",
+        casadi="OP_TANH",
+        sympy="tanh",
+    ),
+    Op(
+        "atan2",
+        2,
+        by_kernel("atan2", 2),
+        "first",
+        _slopes_of_atan2,
+        work=60,
+        column="trig",
+        casadi="OP_ATAN2",
+        sympy="atan2",
+    ),
+    Op(
+        "asin",
+        1,
+        by_kernel("asin"),
+        "odd",
+        lambda _, a: ((_slope_of_asin(a),),),
+        domain="be between -1 and 1",
+        work=40,
+        column="trig",
+        casadi="OP_ASIN",
+        sympy="asin",
+    ),
+    Op(
+        "acos",
+        1,
+        by_kernel("acos"),
+        "fixed",
+        lambda _, a: ((-_slope_of_asin(a),),),
+        domain="be between -1 and 1",
+        work=40,
+        column="trig",
+        casadi="OP_ACOS",
+        sympy="acos",
+    ),
     Op("join", 1, join, "odd", of_lanes=True),
     Op("turn", 1, turn, "odd", of_lanes=True),
 )
@@ -214,5 +309,8 @@ def named(signs: Signs) -> frozenset[str]:
     return frozenset(row.name for row in _ROWS if row.signs == signs)
 
 
-FUNCTIONS: Final = ("sqrt", "sin", "cos", "sign", "abs", "max", "min", "select")
+FUNCTIONS: Final = (
+    *("sqrt", "sin", "cos", "exp", "log", "tanh", "atan2", "asin", "acos"),
+    *("sign", "abs", "max", "min", "select"),
+)
 """The functions that error messages list."""

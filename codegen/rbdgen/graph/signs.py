@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from rbdgen.graph.ops import OPS, named
 
-_ODD: Final = named("odd")
+_ODD: Final = named("odd") | named("first")
 _TOGETHER: Final = named("together")
 
 MAX_PATHS: Final = 12

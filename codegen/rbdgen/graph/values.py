@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from numbers import Rational
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rbdgen.errors import GraphError
+from rbdgen.graph.kernel_constants import CONSTANTS
+from rbdgen.graph.kernels import computed
 
 T = TypeVar("T")
 
@@ -31,11 +36,58 @@ def elementary(op: str) -> Callable[[Any], Any]:
             return getattr(x.context, op)(x)
         if isinstance(x, float):
             return getattr(math, op)(x)
-        raise GraphError(f"{op} of a {type(x).__name__}: it has no such method; evaluate in another type")
+        raise GraphError(_no_function(op, x))
 
     of_floats: Callable[[Any], Any] = getattr(np, op)
     of_objects: Callable[[Any], Any] = np.frompyfunc(of_object, 1, 1)
     return lambda x: of_objects(x) if has_objects(x) else of_floats(x)
+
+
+def _no_function(op: str, x: Any) -> str:
+    return f"{op} of a {type(x).__name__}: it has no such method; evaluate in another type"
+
+
+_IN_NUMPY: Final[Mapping[str, str]] = MappingProxyType(
+    {"atan2": "arctan2", "asin": "arcsin", "acos": "arccos"}
+)
+"""NumPy's names of functions, where they are others."""
+
+_RATIONAL: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {"exp": (0, 1), "log": (1, 0), "tanh": (0, 0), "atan2": (0, 0), "asin": (0, 0), "acos": (1, 0)}
+)
+"""The rational argument for which a function has a rational value, and that value. For atan2 this is the
+first argument, and the second must be positive.
+"""
+
+
+def by_kernel(op: str, arity: int = 1) -> Callable[..., Any]:
+    """The function of this name: that of `graph/kernels.py` on float32 and float64, and that of NumPy on
+    other floats. Objects are expressions of a graph, numbers of mpmath, or fractions, for which the value
+    must be a fraction too.
+    """
+
+    def of_object(*operands: Any) -> Any:
+        x = operands[0]
+        if hasattr(x, "context"):
+            return getattr(x.context, op)(*operands)
+        if isinstance(x, Rational):
+            argument, value = _RATIONAL[op]
+            if x == argument and all(other > 0 for other in operands[1:]):
+                return Fraction(value)
+        if isinstance(x, float):
+            return float(computed(op, *map(np.float64, operands)))
+        raise GraphError(_no_function(op, x))
+
+    of_objects = _with_expressions(op, of_object, arity)
+    of_floats: Callable[..., Any] = getattr(np, _IN_NUMPY.get(op, op))
+
+    def function(*operands: Any) -> Any:
+        if _any_objects(*operands):
+            with np.errstate(all="ignore"):
+                return of_objects(*operands)
+        return computed(op, *operands) if np.result_type(*operands) in CONSTANTS else of_floats(*operands)
+
+    return function
 
 
 def has_objects(x: Any) -> bool:

@@ -13,14 +13,15 @@ from typing import Final
 
 CHOICES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "max": "({0} > {1}) | !({0} >= {0})",
-        "min": "({0} < {1}) | !({0} <= {0})",
+        "max": "(unsigned)({0} > {1}) | (unsigned)!({0} >= {0})",
+        "min": "(unsigned)({0} < {1}) | (unsigned)!({0} <= {0})",
         "select": "{0} < {1}",
         "select_le": "{0} <= {1}",
     }
 )
 """The condition under which each operation takes the first of its last two operands. `!(x >= x)` holds only
-for NaN. Compilers test it with one instruction, whereas `==` in place of `>=` takes a jump.
+for NaN. Compilers test it with one instruction, whereas `==` in place of `>=` takes a jump. Comparisons are
+converted to numbers because MISRA C has no `|` of comparisons.
 """
 
 REPEATED: Final = frozenset({"sq", "sign", "max", "min"})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdgen.emit.c.headers import calls_sincos, most_angles, needs_of
+from rbdgen.emit.c.headers import calls_sincos, kernels_of, most_angles, needs_of
+from rbdgen.emit.c.kernels import math_function, number_kernels
 from rbdgen.emit.c.lane_printer import limbs_file, print_limbs
 from rbdgen.emit.c.lanes import lanes_file, vectors_of
 from rbdgen.emit.c.loops import Vectors, print_loops
@@ -13,6 +14,7 @@ from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.real import real_type
 from rbdgen.emit.selftest.context import unwritten
 from rbdgen.emit.text import filled
+from rbdgen.graph.kernels import KERNELS
 from rbdgen.machine import lanes
 
 
@@ -24,6 +26,9 @@ def files(folder: Folder) -> dict[str, str]:
     made = {f"{name}.h": filled("c/ROBOT.h.jinja", robot=robot, functions=folder.shown)}
     if calls_sincos(folder, folder.functions):
         made[f"{name}_sincos.h"] = _sincos(folder)
+    if wanted := kernels_of(folder.functions):
+        kernels = number_kernels(name, real_type(folder.options.real), wanted)
+        made[f"{name}_math.h"] = filled("c/ROBOT_math.h.jinja", robot=robot, f=kernels)
     style, vectors = _style(folder), vectors_of(folder)
     for function in folder.functions:
         body, needs = _body(folder, function, style, vectors), needs_of(function.source.printed, style)
@@ -63,7 +68,9 @@ def _style(folder: Folder) -> Style:
     sincos = None
     if options.trig == "builtin":
         sincos = Sincos(folder.name, most_angles(folder.functions) if options.extensions else None)
-    return scalar_style(real_type(options.real), sincos, options.nesting, memset=options.extensions)
+    kernels = {op: math_function(folder.name, op) for op in KERNELS}
+    real, memset = real_type(options.real), options.extensions
+    return scalar_style(real, sincos, options.nesting, memset=memset, kernels=kernels)
 
 
 def _body(folder: Folder, function: FolderFunction, style: Style, vectors: Vectors | None) -> Body:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rbdgen.emit.c.kernels import kernels_in
 from rbdgen.emit.c.lanes import vectors_of
 from rbdgen.emit.c.printer import Style
 from rbdgen.emit.c.trigonometry import TRIGONOMETRY, live_nodes
 from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.graph.kernels import KERNELS
 from rbdgen.graph.programs.program import Program
 
 
@@ -22,6 +24,8 @@ class CNeeds:
     """Whether functions of the C library's math.h are called."""
     sincos: bool
     """Whether the built-in sine and cosine are called."""
+    kernels: bool
+    """Whether functions of c/kernels.jinja are called."""
 
 
 def needs_of(program: Program, style: Style) -> CNeeds:
@@ -38,6 +42,7 @@ def needs_of(program: Program, style: Style) -> CNeeds:
         tuple(array.name for array in program.inputs if array.name not in read),
         math=not ops.isdisjoint({"sqrt", "abs"}) or (sines and style.sincos is None),
         sincos=sines and style.sincos is not None,
+        kernels=not ops.isdisjoint(KERNELS),
     )
 
 
@@ -47,8 +52,9 @@ def headers(folder: Folder) -> list[str]:
     loops = (loop for function in folder.functions for loop in function.source.printed.loops)
     shared = vectors is not None and any(loop.vectorised(vectors.most) for loop in loops)
     sincos = [f"{name}_sincos.h"] if calls_sincos(folder, folder.functions) else []
+    kernels = [f"{name}_math.h"] if kernels_of(folder.functions) else []
     limbs = [f"{name}_limbs.h"] if any(function.source.lanes for function in folder.functions) else []
-    return [f"{name}.h", *sincos, *([f"{name}_lanes.h"] if shared else []), *limbs]
+    return [f"{name}.h", *sincos, *kernels, *([f"{name}_lanes.h"] if shared else []), *limbs]
 
 
 def batch_headers(folder: Folder) -> list[str]:
@@ -63,6 +69,11 @@ def batch_headers(folder: Folder) -> list[str]:
 def calls_sincos(folder: Folder, functions: Iterable[FolderFunction]) -> bool:
     """Whether at least one of the functions calls the built-in sine and cosine."""
     return folder.options.trig == "builtin" and most_angles(functions) > 0
+
+
+def kernels_of(functions: Iterable[FolderFunction]) -> tuple[str, ...]:
+    """The operations of the functions that have kernels."""
+    return kernels_in(function.source.program.cost for function in functions)
 
 
 def most_angles(functions: Iterable[FolderFunction]) -> int:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from rbdgen.emit.c.choices import CHOICES
+from rbdgen.emit.c.kernels import CKernels, kernels_in, vector_kernels
 from rbdgen.emit.c.loops import Vectors
 from rbdgen.emit.c.printer import Sincos, Style
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.real import real_type
 from rbdgen.emit.text import filled
+from rbdgen.graph.kernels import KERNELS
 from rbdgen.machine import REAL_BYTES, VECTOR_BYTES
 from rbdgen.machine import lanes as vector_lanes
 
@@ -90,6 +92,8 @@ class CLanes:
     """Whether a function computes signs."""
     chosen: tuple[str, ...]
     """The operations that choose, or take absolute values, in some function."""
+    kernels: CKernels | None
+    """The elementary functions that some function calls; None if there are none."""
     loops: bool
     """Whether a function has loops."""
     rolls: bool
@@ -101,6 +105,7 @@ def lanes_context(
     *,
     sign: bool = False,
     chosen: tuple[str, ...] = (),
+    kernels: CKernels | None = None,
     loops: bool = False,
     rolls: bool = False,
 ) -> CLanes:
@@ -113,7 +118,9 @@ def lanes_context(
     widths = tuple(_width(condition, register // size, 16 // size) for condition, register in _REGISTERS)
     index, suffix = ("long long", "d") if size == 8 else ("int", "s")
     tile = vector_lanes(options.real)
-    return CLanes(widths, tuple(functions), index, suffix, tile, VECTOR_BYTES, sign, chosen, loops, rolls)
+    return CLanes(
+        widths, tuple(functions), index, suffix, tile, VECTOR_BYTES, sign, chosen, kernels, loops, rolls
+    )
 
 
 def _width(condition: str, width: int, group: int) -> CWidth:
@@ -166,7 +173,9 @@ def lanes_file(folder: Folder) -> dict[str, str]:
     rolls = any(function.shown.rolls for function in folder.functions)
     costs = [function.source.program.cost for function in folder.functions]
     chosen = tuple(op for op in CHOSEN if any(cost.counts[op] for cost in costs))
-    lanes = lanes_context(folder.options, sign=sign, chosen=chosen, loops=loops, rolls=rolls)
+    wanted, real = kernels_in(costs), real_type(folder.options.real)
+    kernels = vector_kernels(folder.name, folder.robot.macro, real, wanted) if wanted else None
+    lanes = lanes_context(folder.options, sign=sign, chosen=chosen, kernels=kernels, loops=loops, rolls=rolls)
     return {f"{folder.name}_lanes.h": filled("c/ROBOT_lanes.h.jinja", robot=folder.robot, lanes=lanes)}
 
 
@@ -180,7 +189,7 @@ def vectors_of(folder: Folder) -> Vectors | None:
 def lanes_style(folder: Folder) -> Style:
     """The style of statements on vectors."""
     kind, options = f"{folder.name}_lanes", folder.options
-    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos", "sign", *CHOSEN)}
+    functions = {name: f"{kind}_{name}" for name in ("sqrt", "sin", "cos", "sign", *CHOSEN, *KERNELS)}
     sincos = Sincos(kind, None, lanes=True) if options.trig == "builtin" else None
     constant = f"{folder.robot.macro}_ALL({{}})"
     return Style(real_type(options.real), kind, functions, sincos, options.nesting, constant)

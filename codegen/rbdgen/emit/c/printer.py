@@ -17,6 +17,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from rbdgen.emit.c.arrays import Address, Zeros, zeros_of
@@ -63,7 +64,8 @@ class Style:
     value_type: str
     """The C type of one value."""
     functions: Mapping[str, str]
-    """The C functions of sqrt, sin, cos and abs, and for vectors also of sign and choices."""
+    """The C functions of sqrt, sin, cos and abs, those of kernels, and for vectors also of sign and
+    choices."""
     sincos: Sincos | None = None
     """The built-in sine and cosine, called instead of sin and cos."""
     nesting: int = 1
@@ -106,10 +108,15 @@ class Target(NamedTuple):
 
 
 def scalar_style(
-    real: Real, sincos: Sincos | None = None, nesting: int = 1, *, memset: bool = False
+    real: Real,
+    sincos: Sincos | None = None,
+    nesting: int = 1,
+    *,
+    memset: bool = False,
+    kernels: Mapping[str, str] = MappingProxyType({}),
 ) -> Style:
-    """Plain C with values of type `real`."""
-    functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos, "abs": real.fabs}
+    """Plain C with values of type `real`. `kernels` has the C functions of c/ROBOT_math.h."""
+    functions = {"sqrt": real.sqrt, "sin": real.sin, "cos": real.cos, "abs": real.fabs, **kernels}
     return Style(real, real.name, functions, sincos, nesting, memset=memset)
 
 

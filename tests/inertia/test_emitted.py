@@ -38,7 +38,7 @@ def folder(real: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def inputs(operation: str, dtype: Any, count: int) -> list[np.ndarray]:
-    """Bodies, rotations and vectors for an operation."""
+    """Random bodies, rotations and vectors, as the operation needs them."""
     generator = np.random.default_rng(9)
 
     def value(argument: SizedArgument) -> np.ndarray:
@@ -74,7 +74,7 @@ def of_python(operation: str, arguments: list[np.ndarray]) -> np.ndarray:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_as_python(operation: str, real: str, folder: Path) -> None:
-    """Many bodies at once, and each alone."""
+    """Results agree for many bodies at once, and for each body alone."""
     dtype, _, tolerance = REALS[real]
     arguments = inputs(operation, dtype, 50)
     function = rbdgen.load(folder).functions[operation]
@@ -83,7 +83,7 @@ def test_as_python(operation: str, real: str, folder: Path) -> None:
     assert ours.dtype == dtype
     scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True)
     if operation == "factored":
-        scale = scale * 100  # the least pivot keeps what the largest entry leaves of it
+        scale = scale * 100  # rounding of the largest entry reaches the smallest pivot
     if operation == "quadratic":
         scale = np.abs(expected).max()
     assert (np.abs(ours - expected) <= tolerance * scale).all()
@@ -93,7 +93,7 @@ def test_as_python(operation: str, real: str, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def shared(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The C alone, as a controller links it."""
+    """A shared library of the C without the Python package, as controllers link it."""
     library = tmp_path_factory.mktemp("shared") / "libinertia.so"
     sources = [path for path in folder.glob("inertia_*.c") if not path.stem.endswith(("batch", "selftest"))]
     command = [
@@ -114,7 +114,7 @@ def shared(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDL
 
 @pytest.mark.parametrize("operation", IN_PLACE)
 def test_in_place(operation: str, real: str, shared: ctypes.CDLL) -> None:
-    """The bits of the function itself; other inputs stay."""
+    """The form in place gives the bits of the function itself, and changes no other input."""
     dtype, number, _ = REALS[real]
     arguments = [x.reshape(-1).copy() for x in inputs(operation, dtype, 1)]
     given = [x.copy() for x in arguments]
@@ -138,7 +138,7 @@ def test_which_have_twins(folder: Path) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_no_warning(compiler: str, folder: Path) -> None:
-    """Batches and self-tests too."""
+    """Compilers give no warning, also for batches and self-tests."""
     subprocess.run([compiler, *WARNINGS, "-fsyntax-only", *sorted(folder.glob("*.c"))], check=True)
 
 
@@ -182,7 +182,7 @@ def test_options_of_robots_mean_nothing(option: dict[str, Any], tmp_path: Path) 
 
 
 def test_the_text(golden: Callable[[str, str], None], tmp_path: Path) -> None:
-    """Deterministic, and read once by a person."""
+    """The text is deterministic, equals the golden files, and has no words about robots."""
     folders = [
         rbdgen.generate_inertia(tmp_path / place, target="portable", compiled=False)
         for place in ("one", "two")

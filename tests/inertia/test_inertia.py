@@ -1,4 +1,4 @@
-"""`rbdgen.Inertia` against dense 6 x 6 matrices, exactly where rationals allow it, and against Pinocchio."""
+"""`rbdgen.Inertia` agrees with dense 6 x 6 matrices, exactly if numbers are rational, and with Pinocchio."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def blocks(a: Array, b: Array, c: Array, d: Array) -> Array:
 
 
 def dense(ten: Array) -> Array:
-    """The 6 x 6 of [linear, angular], written down from its definition."""
+    """The 6 x 6 inertia matrix of [linear, angular] motions, from its definition."""
     m, h = ten[..., :1, None], skew(ten[..., 1:4])
     J = ten[..., [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
     return blocks(m * np.eye(3, dtype=int), -h, h, J)
 
 
 def force_to_parent(R: Array, p: Array) -> Array:
-    """[force, moment] of a child in its parent, where R and p place it."""
+    """The 6 x 6 matrix that takes [force, moment] from a child, placed by R and p, to its parent."""
     return blocks(R, 0 * R, skew(p) @ R, R)
 
 
 def motion_crossed(v: Array) -> Array:
-    """v x* of forces [linear, angular]."""
+    """The 6 x 6 matrix v x* for forces [linear, angular]."""
     w, linear = skew(v[..., 3:]), skew(v[..., :3])
     return blocks(w, 0 * w, linear, w)
 
@@ -117,7 +117,7 @@ def test_conversions_there_and_back(r: Rationals) -> None:
 @exact
 @given(streams)
 def test_pseudo_inertia_of_points_is_their_sum(r: Rationals) -> None:
-    """[[Sigma, h], [h^T, m]] is the sum of m (r, 1) (r, 1)^T."""
+    """The pseudo-inertia [[Sigma, h], [h^T, m]] is the sum of m (r, 1) (r, 1)^T over points."""
     total, inertia = np.zeros((4, 4), dtype=int), rbdgen.Inertia([Fraction(0)] * 10)
     for _ in range(3):
         m, p = r.positive(), r.numbers(3)
@@ -169,7 +169,7 @@ def exponential(log_cholesky: Array) -> Array:
 
 
 def test_one_symbol_among_numbers() -> None:
-    """The inertia at an angle, as a formula: zeros of the rotation cost nothing."""
+    """The inertia rotated by a symbolic angle is a formula in which zeros of the rotation cost nothing."""
     sympy = pytest.importorskip("sympy")
     angle = sympy.Symbol("q", real=True)
     c, s = sympy.cos(angle), sympy.sin(angle)
@@ -188,7 +188,7 @@ def random_rotations(generator: np.random.Generator, count: int) -> Array:
 
 
 def random_bodies(generator: np.random.Generator, count: int) -> rbdgen.Inertia:
-    """Masses of 0.1 to 10 kg, radii of gyration and centres of mass of some 0.3 m."""
+    """Bodies of 0.1 to 10 kg whose radii of gyration and centres of mass are about 0.3 m."""
     moments = generator.uniform(0.005, 0.1, (count, 3))
     mass, Q = generator.uniform(0.1, 10, count), random_rotations(generator, count)
     sigma = mass[:, None, None] * (Q * moments[:, None]) @ transposed(Q)
@@ -239,14 +239,14 @@ def test_errors_are_those_of_rounding(real: Any, bound: float, bound_of_rate: fl
     high = np.longdouble if real is np.float64 else np.float64
     M, M_child = (dense(body.parameters.astype(high)) for body in (one, other))
     Rh, ph, vh = R.astype(high), p.astype(high), v.astype(high)[..., None]
-    Rh = Rh @ (3 * np.eye(3) - transposed(Rh) @ Rh) / 2  # of the rotation that R is rounded from
+    Rh = Rh @ (3 * np.eye(3) - transposed(Rh) @ Rh) / 2  # the orthogonal matrix of which R is a rounding
     X, turn = force_to_parent(Rh, ph), force_to_parent(Rh, 0 * ph)
     shift = force_to_parent(0 * Rh + np.eye(3), ph)
     whole, F = one.merged(other, R, p), one.factor()
     squares = (transposed(vh) @ (M * np.kron(np.eye(2), np.ones((3, 3)))) @ vh)[..., 0]
 
     def summed(energy: Array) -> Array:
-        """The mixed term may cancel the squares, so beside these."""
+        """The energy with its squares appended, as the mixed term may cancel them."""
         return np.concatenate([energy, squares.astype(real)], -1)
 
     cases = {
@@ -271,13 +271,13 @@ def test_errors_are_those_of_rounding(real: Any, bound: float, bound_of_rate: fl
 
 
 def error(ours: Array, expected: Array) -> float:
-    """The largest of all bodies, each relative to its largest entry."""
+    """The largest error of all bodies, each relative to the body's largest entry."""
     axes = tuple(range(1, expected.ndim))
     return float((np.abs(ours - expected).max(axes) / np.abs(expected).max(axes)).max())
 
 
 def test_a_far_origin_costs_digits() -> None:
-    """The errors that the docstring states for 100 m."""
+    """The errors are those that the docstring states for 100 m."""
     body = random_bodies(np.random.default_rng(2), BODIES)
     J = body.about_center
     lost = {
@@ -292,7 +292,7 @@ def test_a_far_origin_costs_digits() -> None:
 
 
 def rod(off_axis: float) -> rbdgen.Inertia:
-    """Thin, 2 kg, a little off the x axis."""
+    """A thin rod of 2 kg, whose direction is `off_axis` off the x axis."""
     d = np.array([np.sqrt(1 - off_axis**2), off_axis, 0])
     return rbdgen.Inertia.from_center_of_mass(2.0, [0.3, -0.1, 0.2], 0.1 * (np.eye(3) - np.outer(d, d)))
 
@@ -333,7 +333,7 @@ def test_the_rank_has_no_unit() -> None:
         ).is_physical()
 
 
-# ---- whether a body can have it
+# ---- inertias that a body can have
 
 
 def test_the_distance_is_that_of_the_triangle_inequality() -> None:

@@ -31,7 +31,7 @@ COUNTS = {
     "to_ksl": (9, 9),  # and 1 division
     "from_ksl": (9, 9),
 }
-"""Multiplications and additions. Dense 6 x 6 matrices take 432 + 360 to be transformed."""
+"""Multiplications and additions. The transformation of a dense 6 x 6 matrix takes 432 + 360."""
 
 OTHERS = {"factored": (3, 4), "to_ksl": (1, 0), "from_ksl": (1, 0)}
 """Divisions and roots."""
@@ -49,7 +49,7 @@ def test_counts(engine: str) -> None:
     ("axes", "expected"), [((2,), (12, 10)), ((2, 0, 2), (36, 30))], ids=["Rz", "Rz Rx Rz"]
 )
 def test_factored_rotations(axes: tuple[int, ...], expected: tuple[int, int]) -> None:
-    """Inside, where rotations are products of planar ones; the rotational inertia turns as the moments do."""
+    """Rotations that are products of planar ones, as the package uses them, take fewer operations."""
     tracer = GraphEngine()
     ten, angles = tracer.symbols("ten", 10), iter(tracer.symbols("angles", 6))
     R = FactoredRotation(tuple(PlanarRotation(axis, next(angles), next(angles)) for axis in axes))

@@ -1,4 +1,4 @@
-"""Constant and traced angles: right angles are integers, sums stay one angle."""
+"""Constant and traced angles: right angles have integer sines, and sums of angles stay one angle."""
 
 from __future__ import annotations
 

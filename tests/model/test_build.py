@@ -1,4 +1,4 @@
-"""The model builder: the order of bodies, merged links, and the robot in words."""
+"""The model builder: the order of bodies, merged links, and the description of the robot in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_children_are_numbered_depth_first_by_joint_name() -> None:
 
 
 def test_joints_behind_fixed_ones_keep_their_place_in_the_order() -> None:
-    """The walk goes down a fixed joint as down any other."""
+    """Joints below a fixed joint are numbered as below any other joint."""
     robot = build(
         *(link(name) for name in ("root", "mid", "p", "q", "s")),
         joint("b_fixed", "fixed", "root", "mid"),
@@ -51,7 +51,7 @@ def test_joints_behind_fixed_ones_keep_their_place_in_the_order() -> None:
 
 
 def test_a_joint_of_the_name_of_the_base() -> None:
-    """Both are found by name, as the base gets another one."""
+    """The base gets another name, so that both joints are found by name."""
     parts = (
         link("root"),
         link("arm"),
@@ -100,7 +100,7 @@ def test_a_lone_link_floats() -> None:
 
 
 def test_deep_chains() -> None:
-    """No recursion: far more links than Python's stack has frames."""
+    """A chain may have far more links than Python's stack has frames."""
     count = 3000
     robot = build(
         *(link(f"l{k}") for k in range(count + 1)),
@@ -144,13 +144,13 @@ def test_fixed_links_are_merged_into_the_body_that_carries_them() -> None:
     (arm,) = robot.model.bodies
     assert arm.inertia.mass == 4
     assert arm.inertia.first_moment == Vector(0, 0, 6)
-    # both about their centres, and the tool's 2 kg at 3 m
+    # the sum of both inertias about their centres of mass, and of the tool's 2 kg at 3 m
     assert arm.inertia.rotational == Matrix.diagonal(2 + 18, 2 + 18, 2)
     assert [(link.link, link.body) for link in robot.merged] == [("root", WORLD), ("tool", 0), ("tip", 0)]
 
 
 def test_every_link_keeps_its_placement_on_its_body() -> None:
-    """A turn of 90 degrees about z, then 1 m along the tool's x, is 1 m along the arm's y."""
+    """After a rotation by 90 degrees about z, 1 m along the tool's x is 1 m along the arm's y."""
     robot = build(
         link("root"),
         link("arm"),
@@ -201,7 +201,7 @@ def test_inertia_turned_by_the_inertials_own_rpy() -> None:
     assert robot.model.bodies[0].inertia.rotational == Matrix.diagonal(2, 1, 3)
 
 
-# ---- what people see of a robot
+# ---- what users see of a robot
 
 
 def test_a_robot_in_one_line_and_as_a_tree() -> None:
@@ -227,7 +227,7 @@ def test_a_robot_in_one_line_and_as_a_tree() -> None:
 
 
 def test_limits_are_elements_of_q() -> None:
-    """Infinite for the base, for continuous joints, and where the file says nothing."""
+    """Limits are infinite for the base, for continuous joints, and if the file has none."""
     robot = build(
         *(link(name) for name in ("root", "arm", "hand")),
         joint("shoulder", "revolute", "root", "arm"),

@@ -1,4 +1,4 @@
-"""The built model against Pinocchio's own reading of the same files: order, indices, placements, inertias."""
+"""The built model agrees with Pinocchio's reading of the same files: order, indices, placements, inertias."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbdgen.spatial.ops import Motion, Transform, Vector
 
 
 def assert_same(model: Model, reference: Any, tolerance: float) -> None:
-    """Same joints in the same order with the same numbers; Pinocchio's joint 0 is the world."""
+    """Asserts that joints are equal, in the same order; Pinocchio's joint 0 is the world."""
     bodies = model.bodies
     assert [body.joint.name for body in bodies] == list(reference.names)[1:]
     assert [body.parent if body.parent != WORLD else -1 for body in bodies] == [
@@ -41,7 +41,7 @@ def assert_same(model: Model, reference: Any, tolerance: float) -> None:
 
 
 def unit_motions() -> list[Motion]:
-    """Linear first, as Pinocchio's 6 x 6."""
+    """The unit motions, linear ones first, as in Pinocchio's 6 x 6 matrices."""
     eye = np.eye(6).tolist()
     return [Motion(angular=Vector(*e[3:]), linear=Vector(*e[:3])) for e in eye]
 
@@ -52,7 +52,7 @@ def assert_same_placement(ours: Transform, reference: Any, tolerance: float) -> 
 
 
 def assert_same_axes(columns: tuple[Motion, ...], joint: Any, tolerance: float) -> None:
-    """Motion subspaces, constant for these joints."""
+    """Asserts that the motion subspaces, which are constant for these joints, are equal."""
     data = joint.createData()
     joint.calc(data, np.array([0.0] * 6 + [1.0])[-joint.nq :] if joint.nq == 7 else np.zeros(joint.nq))
     ours = np.array([[*S.linear, *S.angular] for S in columns], dtype=float).T

@@ -22,7 +22,7 @@ from rbdgen.selection.choose import choose, subjects
 
 
 def urdf(mass: float = 1.0, offset: float = 0.3, gyration: float = 0.1, axes: str = "xzx") -> str:
-    """A chain of three equal bodies behind a root like them, `offset` m from one another along y."""
+    """A chain of a root and three bodies with equal inertias, at distances of `offset` m along y."""
     moment = mass * gyration * gyration
     body = (
         f'<inertial><origin xyz="{gyration} 0 {gyration / 2}"/><mass value="{mass}"/>'
@@ -62,7 +62,7 @@ def test_masses_beyond_any_scale(mass: float, base: Base) -> None:
 
 @pytest.mark.parametrize("size", [1e-300, 1e-155, 1e-100, 1e-40, 1e40, 1e150])
 def test_robots_of_any_length(size: float) -> None:
-    """If all lengths are scaled alike, joints are neither too light nor too heavy."""
+    """Robots whose lengths are all extremely small or large are refused in a message that names a joint."""
     with pytest.raises(ModelError, match=r"joint 'j\d' (moves|is)|nothing resists joint 'j\d'"):
         built(urdf(offset=size, gyration=size))
 
@@ -82,14 +82,14 @@ def test_robots_of_any_length(size: float) -> None:
     ],
 )
 def test_those_not_refused_are_right(mass: float, offset: float, gyration: float, base: Base) -> None:
-    """Every form of every function."""
+    """If the numbers are accepted, every form of every function is accurate."""
     assert largest_error(built(urdf(mass, offset, gyration), base).model) < (1e-9,)
 
 
 @pytest.mark.parametrize("name", ["gravity", "aba"])
 @pytest.mark.parametrize("offset", [1e-300, 1e-51, 4e-13, 1e-10, 1e4])
 def test_offsets_of_any_size_among_others(offset: float, name: str) -> None:
-    """Body axes are searched and units of length tried."""
+    """One extreme offset does not spoil the search for body axes, which also tries units of length."""
     text = urdf().replace('xyz="0 0.3 0"', f'xyz="0 0.3 {offset}"')
     model, function = built(text).model, TABLE[name]
     inputs = random_inputs(model, function.signature, 3)

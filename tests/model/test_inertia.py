@@ -1,4 +1,4 @@
-"""The ten-parameter inertia against dense 6 x 6 matrices, exactly where rationals allow it."""
+"""The ten-parameter inertia agrees with dense 6 x 6 matrices, exactly if numbers are rational."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ exact = settings(max_examples=40, deadline=None)
 
 
 def dense(inertia: Inertia) -> NDArray[np.object_]:
-    """The 6 x 6 in [angular, linear] order (Featherstone 2008, eq. 2.63), of exact numbers."""
+    """The 6 x 6 matrix of exact numbers in [angular, linear] order (Featherstone 2008, eq. 2.63)."""
     hx = np.array([list(row) for row in Matrix.skew(inertia.first_moment)], dtype=object)
     J = np.array([list(row) for row in inertia.rotational], dtype=object)
     return np.block([[J, hx], [hx.T, inertia.mass * np.eye(3, dtype=int).astype(object)]])
 
 
 def dense_motion_to_child(X: Transform) -> NDArray[np.object_]:
-    """^child X_parent, column by column."""
+    """The 6 x 6 matrix ^child X_parent of motions, column by column."""
     columns = []
     for k in range(6):
         e = [int(j == k) for j in range(6)]
@@ -81,7 +81,7 @@ def test_product_with_a_motion(r: Rationals) -> None:
 @exact
 @given(streams)
 def test_equation_of_motion(r: Rationals) -> None:
-    """The form with classical accelerations is I a + v x* I v."""
+    """The equation of motion with classical accelerations is equal to I a + v x* I v."""
     inertia = r.inertia()
     v, a = Motion(r.vector(), r.vector()), Motion(r.vector(), r.vector())
     assert inertia.equation_of_motion(v, a) == inertia.apply(a) + v.cross_force(inertia.apply(v))
@@ -147,7 +147,7 @@ def test_center_there_and_back(r: Rationals) -> None:
 
 
 def test_factor() -> None:
-    """With numbers whose roots are exact: I = F F^T."""
+    """I = F F^T holds exactly for numbers with exact roots."""
     L = Matrix(Vector(2, 0, 0), Vector(1, 3, 0), Vector(-1, 2, 4))
     inertia = Inertia.from_center_of_mass(4.0, Vector(1, -2, 3), L @ L.T)
     a, b, found = inertia.factor()

@@ -1,4 +1,4 @@
-"""Joint transforms and motion subspaces, exactly; and against Pinocchio."""
+"""Joint transforms and motion subspaces are exact, and agree with Pinocchio."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_rotation_about_an_axis(r: Rationals) -> None:
     assert R.apply(axis) == axis
     assert R.trace() == 1 + 2 * angle.cos
     assert R @ rotation_about(axis, other) == rotation_about(axis, angle + other)
-    # turned anticlockwise: a vector across the axis moves towards axis x vector
+    # The rotation is anticlockwise: a vector normal to the axis moves towards axis x vector.
     across = axis.cross(r.vector())
     assert R.apply(across) == across * angle.cos + axis.cross(across) * angle.sin
 
@@ -66,7 +66,7 @@ def test_angles_add_only_to_angles() -> None:
 
 
 def test_zeros_of_a_coordinate_axis_are_exact() -> None:
-    """Tracing over symbols then sees a planar rotation."""
+    """For a coordinate axis, zeros are exact, so that a trace over symbols sees a planar rotation."""
     R = rotation_about(Vector(0, 0, 1), Angle(Fraction(3, 5), Fraction(4, 5)))
     c, s = Fraction(3, 5), Fraction(4, 5)
     assert list(R) == [Vector(c, -s, 0), Vector(s, c, 0), Vector(0, 0, 1)]

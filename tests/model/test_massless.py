@@ -1,4 +1,4 @@
-"""Robots without motion or without inertia where they need it are refused."""
+"""Robots without motion, or with joints that nothing resists, are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_massless_leaf() -> None:
 
 
 def test_a_point_mass_on_the_axis_resists_no_turn() -> None:
-    """Mass there is, but none away from the axis."""
+    """The link has mass, but no inertia about the axis."""
     moments = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
     point = f'<inertial><origin xyz="0 0 0.7"/><mass value="1"/>{moments}</inertial>'
     parts = link("root"), link("a", point)
@@ -48,7 +48,7 @@ def test_a_massless_base_that_floats_alone() -> None:
 
 
 def test_a_massless_base_with_one_limb() -> None:
-    """The limb stays where it is while the base turns about their joint."""
+    """The base alone can turn about the joint while the limb stays at rest, so M is singular."""
     parts = link("root", ""), link("a"), joint("j", "revolute", "root", "a")
     assert "'root_joint'" in refusal(*parts, base="floating")
     assert build(*parts).model.nv == 1
@@ -62,7 +62,7 @@ def test_a_massless_base_is_carried_by_its_limbs() -> None:
 
 
 def test_rotational_inertia_without_mass_is_used_as_it_stands() -> None:
-    """No body has it, but real files do, for links that are merged."""
+    """No body can have such inertia, but real files do, for links that are merged with others."""
     only = '<inertial><mass value="0"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     robot = build(
         link("root"),

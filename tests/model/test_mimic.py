@@ -21,7 +21,10 @@ BODY = (
 
 
 def text(*joints: str, massless: str = "") -> str:
-    """Joints as `name type parent inner`, one a line; link k + 1 is the child of joint k, 0 the root."""
+    """A URDF with one joint per line, given as `name type parent inner`.
+
+    Link k + 1 is the child of joint k, and link 0 is the root.
+    """
     lines = ["<robot name='r'><link name='0'/>"]
     for k, joint in enumerate(joints, 1):
         name, kind, parent, inner = joint.split(" ", 3)

@@ -1,4 +1,4 @@
-"""The reduced model: frames and base parameters, exactly in rationals."""
+"""The frames and base parameters of the reduced model are exact in rational arithmetic."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def rational_tree(seed: int, kinds: str = TREE.kinds) -> tuple[Rationals, Model]
 
 
 def choices(r: Rationals, model: Model) -> tuple[list[Angle], list[Fraction]]:
-    """A turn and a slide for every body that may have them."""
+    """A random turn and slide of every body's axes; they are zero for bodies whose axes cannot be chosen."""
     floating = [isinstance(body.joint.type, Floating) for body in model.bodies]
     turns = [ZERO_ANGLE if fixed else r.angle() for fixed in floating]
     return turns, [Fraction(0) if fixed else r.number() for fixed in floating]
 
 
 def world_frames(model: Model, q: list) -> list[Transform]:
-    """Every body's own frame in the world, by the textbook."""
+    """The frame of every body in the world, as in the textbook."""
     frames: list[Transform] = []
     for body, q_i in zip(model.bodies, q, strict=True):
         above = NO_TRANSFORM if body.parent == WORLD else frames[body.parent]
@@ -102,7 +102,7 @@ def test_frames_lie_on_axes() -> None:
 def test_bodies_stand_where_the_model_has_them(kinds: str, seed: int) -> None:
     r, model = rational_tree(seed, kinds)
     q = r.coordinates(model)
-    if kinds[0] == "F":  # the equations of a floating robot never need where the base is
+    if kinds[0] == "F":  # the equations of a floating robot do not depend on the position of the base
         q[0] = q[0]._replace(position=Vector(), quaternion=(0, 0, 0, 1))
     reduced = reduce(model, *choices(r, model))
     placed = reduced.at(q)
@@ -144,7 +144,7 @@ def test_a_floating_base_keeps_the_mass_of_its_revolute_tree() -> None:
 
 @pytest.mark.parametrize("kinds", ["RRP", "PRR", "RPR"])
 def test_what_is_moved_to_the_world_stays_where_it_was(kinds: str) -> None:
-    """At every q the first moments sum up to the robot's, including that of parts that no joint moves."""
+    """The first moments of bodies, with `still`, add up to the robot's first moment at every q."""
     r = Rationals(8)
     model = r.model((WORLD, 0, 1), kinds)
     q = r.coordinates(model)
@@ -197,7 +197,7 @@ def test_moments_move_as_inertias_do() -> None:
 
 
 def floats(model: Model) -> Model:
-    """The same robot in floating point."""
+    """The model with its rationals as floats."""
 
     def rounded(v: Vector) -> Vector:
         return Vector(*map(float, v))
@@ -219,7 +219,7 @@ def floats(model: Model) -> Model:
 
 
 def test_rounding_is_cleared() -> None:
-    """A turn onto h and a slide onto Sigma_xz / h_x leave exact zeros in floating point too."""
+    """A turn towards h and a slide by Sigma_xz / h_x give exact zeros also in floating point."""
     _, model = rational_tree(6, "RRRRRR")
     start = reduce(floats(model))
     for i, (body, own) in enumerate(zip(start.bodies, start.moments, strict=True)):
@@ -239,7 +239,7 @@ def test_rounding_is_cleared() -> None:
 
 
 def parallel_chain(seed: int) -> tuple[Rationals, Model]:
-    """Three bodies on parallel axes on a base that turns otherwise, and a wrist across."""
+    """A chain whose middle three of five revolute joints are parallel, and a prismatic branch."""
     r = Rationals(seed)
     model = r.model((WORLD, 0, 1, 2, 3, 2), "RRRRRP")
     bodies = list(model.bodies)
@@ -252,7 +252,7 @@ def parallel_chain(seed: int) -> tuple[Rationals, Model]:
 
 @pytest.mark.parametrize("parallel", [{2}, {3}, {2, 3}])
 def test_axes_that_stay_behind(parallel: set[int]) -> None:
-    """A parallel body's axes are its parent's; with its lag they are where the model has them."""
+    """A parallel body has the axes of its parent; rotated by its lag, they are those of the model."""
     r, model = parallel_chain(1)
     q = r.coordinates(model)
     reduced = reduce(model, *choices(r, model), parallel=parallel)
@@ -279,7 +279,7 @@ def test_a_unit_of_length_scales_what_has_a_length() -> None:
 
 
 def test_external_forces_come_in_the_joints_frames() -> None:
-    """The wrench about the joint's frame is the same force seen from the reduced frame."""
+    """External forces are given in the joints' frames, and are transformed to the reduced frames."""
     r, model = rational_tree(4)
     reduced: ReducedModel = reduce(model, *choices(r, model))
     wrench = Force(r.vector(), r.vector())

@@ -1,4 +1,4 @@
-"""Robots whose inertia matrix is singular everywhere, against exact determinants."""
+"""Robots are found whose inertia matrix is singular everywhere; the references are exact determinants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rbdgen.spatial.ops import ZERO, ZERO_MATRIX, Matrix, Transform, Vector
 from rbdgen.sweeps.inputs import State
 
 POINT = Inertia.from_center_of_mass(1, Vector(0.4, 0, 0), ZERO_MATRIX)
-"""Off the axes Y and Z."""
+"""A point mass that is not on the axes Y and Z."""
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_resists(model: Model, joint: int | None) -> None:
 
 
 def random_robot(seed: int) -> Model:
-    """A tree of up to six bodies, many of them without mass or a mere point."""
+    """A tree of up to six bodies, many of which are massless or a point mass."""
     random, r = Random(seed), Rationals(seed)
     count = random.randint(2, 6)
     parents = (WORLD, *(random.randint(max(0, k - 2), k) for k in range(count - 1)))
@@ -85,7 +85,7 @@ def determinant(model: Model, r: Rationals) -> Fraction:
 
 
 def test_against_exact_determinants() -> None:
-    """Up to the sign, in three positions each: special ones come up among rationals."""
+    """Each robot is tested in three positions, as one of them may be singular by chance."""
     found = {True: 0, False: 0}
     for seed in range(120):
         model = random_robot(seed)
@@ -98,7 +98,7 @@ def test_against_exact_determinants() -> None:
 @pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("mass", [1e-6, 1.0, 1e6])
 def test_any_scale(length: float, mass: float) -> None:
-    """A joint is regular in any units: neither a light nor a small robot is singular."""
+    """The result does not depend on units: a light or a small robot is not singular."""
 
     def scaled(model: Model) -> Model:
         bodies = []
@@ -116,7 +116,7 @@ def test_any_scale(length: float, mass: float) -> None:
 
 @pytest.mark.parametrize("length", [1e-9, 1.0, 1e9])
 def test_a_thread_of_any_scale(length: float) -> None:
-    """A rod on the axis of a screw resists by its pitch alone, which is a length as others are."""
+    """A rod on the axis of a screw has inertia only due to the pitch, which scales like other lengths."""
     rod = Inertia(2, ZERO, Matrix.diagonal(length**2, length**2, 0))
     screw = robot((WORLD, "R", Z, ZERO, rod))
     for pitch, expected in ((0.01, None), (1e-9, 0)):

@@ -24,7 +24,7 @@ BOTH = Dissipation(damping=True, friction=("smooth", 0.1))
 
 
 def build(kind: str, dissipation: Dissipation = BOTH, **changed: float | str) -> Robot:
-    """A joint with damping 0.5 and friction 0.25, or with other values."""
+    """A robot with a joint of this type, with damping 0.5 and friction 0.25, or with other values."""
     inertial = (
         '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     )
@@ -106,7 +106,7 @@ def with_rotors(model: Model, *armature: float) -> Model:
 
 
 def test_rotors_resist_where_bodies_do_not() -> None:
-    """Parallel axes close together, and joints that move nothing at all."""
+    """Rotors make M regular for coincident parallel axes, and for joints that move no mass."""
     massless = chain("zz", NO_INERTIA)
     assert unresisted(massless) == 1
     assert unresisted(with_rotors(massless, 0.0, 1e-3)) == 0

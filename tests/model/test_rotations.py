@@ -1,4 +1,4 @@
-"""Fixed rotations, and the effect of snapping on them."""
+"""Fixed rotations from rpy angles, and the effect of snapping on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.spatial.rpy import rotation_from_rpy, rpy_from_rotation
 angles = st.floats(-7, 7)
 
 URDF_QUARTER = 1.57079632679
-"""pi/2 with eleven decimals: its cosine is 5e-12."""
+"""pi/2 with eleven decimals, whose cosine is 5e-12."""
 
 
 def values(matrix: Matrix) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -33,7 +33,7 @@ def test_rpy_is_that_of_pinocchio(roll: float, pitch: float, yaw: float) -> None
 
 @given(angles, angles | st.sampled_from([pi / 2, -pi / 2, pi / 2 - 1e-9, 1e-9 - pi / 2]), angles)
 def test_rpy_comes_back(roll: float, pitch: float, yaw: float) -> None:
-    """To the last digits beside pitch = pi/2 as well, where roll and yaw turn about one axis."""
+    """The rotation is recovered to the last digits also near pitch = pi/2, where roll and yaw coincide."""
     rotation = rotation_from_rpy(roll, pitch, yaw)
     again = rotation_from_rpy(*rpy_from_rotation(rotation))
     np.testing.assert_allclose(values(again), values(rotation), atol=2e-15)
@@ -56,7 +56,7 @@ def test_right_angles_become_signed_permutations(quarter: float) -> None:
 
 
 def test_a_planar_rotation_is_normalised() -> None:
-    """The block that remains when one axis is exact: divided by hypot(c, s), so that it stays orthogonal."""
+    """If one axis is snapped, the remaining block is divided by hypot(c, s), so that it stays orthogonal."""
     written = rotation_from_rpy(URDF_QUARTER, 0.0, 0.3)
     snapped, _ = snap_rotation(written, 1e-9)
     assert snapped[2] == Vector(0.0, 1.0, 0.0)

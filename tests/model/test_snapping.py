@@ -51,7 +51,7 @@ def test_almost_right_angles_are_warned_of() -> None:
 
 
 def test_chains_of_fixed_rotations_stay_exact() -> None:
-    """Twelve turns by 30 degrees: rounding must not refill the zeros."""
+    """The zeros of twelve rotations by 30 degrees stay exact in their product."""
     turn = f'<origin rpy="0 0 {pi / 6!r}"/>'
     robot = build(
         *(link(f"l{k}", "") for k in range(12)),

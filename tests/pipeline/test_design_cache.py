@@ -15,7 +15,7 @@ from rbdgen.resources import template_root
 def test_another_template_is_another_generator(
     file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Files that are copied as they stand count like those that are filled in."""
+    """Templates that are copied unchanged count like those that are filled in."""
     digest = design_cache.generator_digest.__wrapped__
     shutil.copytree(template_root(), tmp_path / "templates")
     monkeypatch.setattr(design_cache, "template_root", lambda: tmp_path / "templates")

@@ -1,4 +1,4 @@
-"""Fitting into flash makes the fewest changes, the largest saving first, or is refused with figures."""
+"""Functions are fitted into flash with few changes, of which the largest saving is first, or are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbdgen.resources import robot_root
 
 PLAIN = {"rnea": 500, "aba": 900, "crba": 300, "minv": 700, "rnea_derivatives": 1000}
 SMALL = {"rnea": 200, "aba": 350, "crba": 320, "minv": 300}
-"""crba grows."""
+"""The sizes of the small forms; that of crba is larger than the plain one."""
 
 
 def source(name: str, form: str) -> FunctionSource:
@@ -30,7 +30,10 @@ def source(name: str, form: str) -> FunctionSource:
 
 
 class Compiler:
-    """Knows the sizes; remembers what it was given. `rest`: bytes that come on top once functions mix."""
+    """Returns known sizes, and records which functions have the small form.
+
+    If only some functions have it, one function takes `rest` bytes more.
+    """
 
     def __init__(self, rest: int = 0) -> None:
         self.rest = rest
@@ -45,7 +48,7 @@ class Compiler:
 
 
 def fit(budget: int, compiler: Compiler) -> set[str]:
-    """The functions that got their small form."""
+    """The functions that get their small form."""
     chosen = fitted(
         [source(name, "plain") for name in PLAIN],
         lambda: {name: [source(name, "small")] for name in SMALL},
@@ -80,7 +83,7 @@ def test_the_largest_saving_first(budget: int, changed: set[str]) -> None:
 
 
 def test_the_measurement_decides() -> None:
-    """Functions that seemed to fit but do not are made smaller again."""
+    """If the measured size exceeds the budget after a change, another function is made smaller."""
     compiler = Compiler(rest=40)
     assert fit(2850, compiler) == {"aba", "minv"}
     assert [set(forms) for forms in compiler.asked[2:]] == [{"aba"}, {"aba", "minv"}]
@@ -105,7 +108,7 @@ WORK = {"plain": 1, "middle": 2, "small": 5}
     [
         (1599, ["middle", "plain"]),
         (720, ["middle", "middle"]),
-        (719, ["small", "middle"]),  # not the smallest form of aba, which is larger than one that is faster
+        (719, ["small", "middle"]),  # the slowest form of aba is larger than a faster one, and is not taken
     ],
 )
 def test_the_fastest_form_that_fits(budget: int, forms: list[str]) -> None:
@@ -122,7 +125,7 @@ def test_the_fastest_form_that_fits(budget: int, forms: list[str]) -> None:
 
 
 def test_loops_over_bodies_come_last() -> None:
-    """Though they would save more: limbs of both functions fit as well, and are faster."""
+    """Loops over limbs in both functions are preferred, as they fit and are faster."""
     sizes = {("rnea", "plain"): 125, ("rnea", "limb-loops"): 78, ("aba", "plain"): 290}
     sizes |= {("aba", "limb-loops"): 173, ("aba", "looped"): 45}
 
@@ -170,7 +173,7 @@ def test_refused_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_on_the_host(tmp_path: Path) -> None:
-    """The choice of small loops depends on the vectors of the processor that compiles them."""
+    """A budget chooses loops for a host too; which ones depends on the vectors of its processor."""
     robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
     made = generate(robot, Options(functions=("rnea",)), tmp_path / "plain")
     size = made.manifest["functions"]["rnea"]["object_bytes"]

@@ -1,4 +1,4 @@
-"""A robot with joints of all types, from its description to compiled C: against Pinocchio."""
+"""A robot with joints of all types, from its description to compiled C, agrees with Pinocchio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbdgen.functions.table import TABLE
 from rbdgen.runtime import Library
 
 NAMES = ("rnea", "crba", "aba_fext", "kinetic_energy")
-"""The interpreter judges all functions, derivatives too, which take a minute to compile."""
+"""The functions that are compiled; others, such as derivatives, are tested with the interpreter."""
 
 IN_FLOAT = ("rnea",)
 
@@ -81,7 +81,7 @@ def test_names_and_indices(library: Library) -> None:
 
 
 def sorted_by_tree(names: list[str]) -> list[str]:
-    """Depth first, children by the names of their joints: the cross comes before the screw."""
+    """The names in depth-first order, with siblings by name: the cross comes before the screw."""
     first, ball, cross = names[0], names[1:3], names[3:]
     return [first, *cross, *ball]
 

@@ -1,4 +1,4 @@
-"""Log-Cholesky parameters as inputs: names, numbers against those of `ten`, and bodies whatever they are."""
+"""Log-Cholesky parameters as inputs: names, agreement with `ten`, and physical inertias for all numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def linear() -> Library:
 
 
 def some(library: Library, count: int, size: float = 1.0) -> Array:
-    """Parameters of which those of the link are any numbers."""
+    """Rows of parameters in which those of the link are random numbers of this size."""
     p = np.tile(library.parameters.defaults, (count, 1))
     p[:, 1:11] = size * np.random.default_rng(0).normal(size=(count, 10))
     return p
@@ -59,7 +59,7 @@ def test_names_units_and_defaults(library: Library, linear: Library) -> None:
 
 @pytest.mark.parametrize("name", sorted(BUNDLED))
 def test_what_a_file_has_comes_back(name: str) -> None:
-    """For every link, by `Inertia`, which has the same formula, in Pinocchio's order."""
+    """Defaults give the inertias of the file for every link, with the formula and order of `Inertia`."""
     rows = [x for x in all_parameters(robot(name)) if x.linear is not None]
     assert rows
     for first in range(0, len(rows), 10):
@@ -70,7 +70,7 @@ def test_what_a_file_has_comes_back(name: str) -> None:
 
 
 def test_any_numbers_are_a_body(library: Library) -> None:
-    """Nothing is warned of, and pseudo-inertias have no negative eigenvalue."""
+    """There are no warnings, and pseudo-inertias have no negative eigenvalues."""
     p = some(library, 2000, 2.0)
     assert library.parameters.unphysical(p) == {}
     library.update(p)  # a warning would be an error
@@ -81,7 +81,7 @@ def test_any_numbers_are_a_body(library: Library) -> None:
 
 
 def test_numbers_are_those_of_ten(library: Library, linear: Library) -> None:
-    """C is given the ten numbers: bit for bit what it computes of them."""
+    """C gets the ten linear parameters, and gives the bits that it gives for them as inputs."""
     p = some(library, 50)
     ten = library.parameters.linear(p)
     np.testing.assert_array_equal(ten[:, [0, 11]], p[:, [0, 11]])
@@ -110,7 +110,7 @@ def test_by_name(library: Library) -> None:
 
 
 def test_float() -> None:
-    """The ten numbers are computed in double, whatever C computes in."""
+    """The ten linear parameters are computed in double, also if C computes in float."""
     library = rbdgen.build("double_pendulum", ["rnea"], params=["logchol:lower"], real="float")
     p = library.parameters.defaults + 0.1
     table = library.update(p)
@@ -152,7 +152,7 @@ def test_dask(library: Library) -> None:
 
 
 def test_a_library_that_travels(library: Library) -> None:
-    """The manifest tells a package without rbdgen what p has."""
+    """The manifest lists the ten linear parameters for programs without rbdgen."""
     assert library.manifest["log_cholesky"] == [1]
     names = [row["name"] for row in library.manifest["parameters"]]
     assert names[1:11] == [f"ten:lower.{name}" for name in NAMES]

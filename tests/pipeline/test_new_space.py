@@ -19,7 +19,7 @@ NAMES = ("rnea", "aba", "rnea_derivatives", "rnea_second", "step", "integrate_de
 
 
 def planar(own: Any) -> Any:
-    """The elements of a planar joint, from those of the new one."""
+    """The elements of a planar joint, converted from those of the new joint."""
     return own[1], own[2], own[0]
 
 

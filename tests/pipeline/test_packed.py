@@ -1,4 +1,4 @@
-"""`--packed` and patterns from the description to Python: two arms on a common base."""
+"""`--packed` and patterns of nonzero elements, from the description to Python, for two arms on one base."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def packed() -> Library:
 
 
 BLOCKS = np.kron(np.eye(2, dtype=bool), np.ones((2, 2), dtype=bool))
-"""Each arm moves by itself."""
+"""The nonzero elements of M: the two arms are not coupled."""
 
 
 def test_python_tells_patterns(dense: Library, packed: Library) -> None:
@@ -57,7 +57,7 @@ def test_python_tells_patterns(dense: Library, packed: Library) -> None:
 
 @pytest.mark.parametrize("leading", [(), (33,)])
 def test_packed_results_are_the_dense_ones(dense: Library, packed: Library, leading: tuple[int, ...]) -> None:
-    """Bit for bit, in single calls and in batches, but for the form in loops, which rounds otherwise."""
+    """Packed results are those of dense functions up to rounding, in single calls and in batches."""
     q, v, a = np.random.default_rng(0).normal(size=(3, *leading, 4))
     for name, arrays in (("minv", (q,)), ("rnea_derivatives", (q, v, a)), ("crba", (q,))):
         ours, theirs = packed.functions[name](*arrays), dense.functions[name](*arrays)
@@ -71,7 +71,7 @@ def test_packed_results_are_the_dense_ones(dense: Library, packed: Library, lead
 
 
 def test_a_folder_says_what_its_arrays_hold(tmp_path: Path) -> None:
-    """The header tells it, the manifest has it for programs, and all checks pass."""
+    """The header and the manifest list the elements that arrays hold, and all checks pass."""
     folder = rbdgen.generate(two_arms(), tmp_path, FUNCTIONS, packed=True)
     assert "M[6]" in (folder / "two_arms.h").read_text(encoding="utf-8")
     told = "holds these elements of an array 4 x 4, row by row: 0: 0; 1: 0-1; 2: 2; 3: 2-3; all others are 0"
@@ -87,7 +87,7 @@ def test_a_folder_says_what_its_arrays_hold(tmp_path: Path) -> None:
 
 
 def test_a_folder_from_before_patterns_opens(tmp_path: Path) -> None:
-    """Without the new entries of the manifest, every element may be nonzero."""
+    """If the manifest does not list nonzero elements, every element may be nonzero."""
     folder = rbdgen.generate(two_arms(), tmp_path, ["crba"])
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     (M,) = manifest["functions"]["crba"]["outputs"]

@@ -1,4 +1,4 @@
-"""Promises of the pipeline beyond numbers: the same files everywhere, nothing half done, nothing lost."""
+"""The pipeline writes the same files everywhere, leaves nothing incomplete, and loses nothing."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_changes_the_build() -> None:
-    """Gravity, snap and options are part of the key; the same robot read twice is the same."""
+    """Gravity, snap and options are part of the key; a robot that is read twice has the same key."""
     folders = [
         rbdgen.build(rbdgen.load_robot(PENDULUM, **load), ["rnea"], **options).folder
         for load, options in (
@@ -211,7 +211,7 @@ def test_the_package_needs_numpy_and_cffi_alone(tmp_path: Path) -> None:
 
 
 def test_the_same_to_the_byte_anywhere(tmp_path: Path) -> None:
-    """Other folders, another hash seed, no cache: the same files."""
+    """Files do not depend on folders, on the hash seed or on the cache."""
     results = []
     for seed in ("1", "2"):
         here = tmp_path / seed
@@ -248,7 +248,7 @@ HOSTILE = "a&quot;; system(&quot;x */ ??/ \\ {{ 1 }} {% x %}"
     ids=["hostile", "alike", "reserved", "foreign"],
 )
 def test_any_names(names: dict[str, str], joints: tuple[str, str] | None, tmp_path: Path) -> None:
-    """Names become harmless and different identifiers, and the manifest has them unchanged."""
+    """Names become valid and different identifiers, and the manifest has them unchanged."""
     path = tmp_path / "robot.urdf"
     path.write_text(renamed(PENDULUM.read_text(), **names), encoding="utf-8")
     folder = generate(load_robot(path), RNEA, tmp_path / "out").folder
@@ -270,11 +270,11 @@ def test_a_name_of_ones_own(tmp_path: Path) -> None:
     assert "void acrobot_rnea(" in (result.folder / "acrobot.h").read_text()
 
 
-# ---- nothing half done, nothing lost
+# ---- nothing is incomplete, nothing is lost
 
 
 def fake_compiler(folder: Path, then: str) -> str:
-    """A compiler that is gcc until it compiles."""
+    """A script that acts as gcc until it has to compile; then it runs `then`."""
     path = folder / "fakecc"
     path.write_text(f'#!/bin/sh\ncase " $* " in *" -c "*) {then};; *) exec gcc "$@";; esac\n')
     path.chmod(0o755)
@@ -294,7 +294,7 @@ FAILURES: dict[str, str] = {
 def test_a_failing_compiler_leaves_all_as_it_was(
     failure: str, stands: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))  # what was compiled before would serve
+    monkeypatch.setenv("RBDGEN_CACHE", str(tmp_path / "cache"))  # without objects of earlier builds
     out = tmp_path / "out"
     if stands:
         generate(load_robot(PENDULUM), RNEA, out)
@@ -317,7 +317,7 @@ def test_what_is_the_users_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["C only", "compiled"])
 def test_several_processes_at_once(compiled: bool, tmp_path: Path) -> None:
-    """One cache and one folder for all of them: the last one's result stands, whole."""
+    """If processes share a cache and a folder, the complete result of the last one remains."""
     options = ["-f", "rnea,crba", "-q", "-o", str(tmp_path / "out"), *([] if compiled else ["--no-compile"])]
     run: Callable[[int], Any] = lambda _: in_a_process(  # noqa: E731
         PENDULUM, *options, cwd=tmp_path, RBDGEN_CACHE=str(tmp_path / "cache")

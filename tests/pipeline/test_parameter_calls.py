@@ -91,7 +91,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 
 def test_calls(library: Library) -> None:
-    """Calls with a table, without one, by name, bound, and with a table for every state."""
+    """Calls may have a table, none, a table by name or for every state, and may be bound."""
     tolerance = 1e-12 if library.rnea.dtype == np.float64 else 1e-5
     plain = rbdgen.build(rbdgen.load_robot("double_pendulum", gravity=(0, 0, -5)), ["rnea"])
     rng = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def test_calls(library: Library) -> None:
 
 
 def test_other_numbers_of_the_file_are_in_use(library: Library) -> None:
-    """Twice the inertia takes twice the torque."""
+    """The torque is proportional to an inertia that was changed."""
     ten = [k for k, name in enumerate(library.parameters.names) if name.startswith("ten:")]
     p = library.parameters.defaults.copy()
     p[ten] *= 2
@@ -145,8 +145,10 @@ def test_no_body_has_such_inertia(library: Library) -> None:
 
 
 def test_tables_are_those_of_all_functions() -> None:
-    """One library makes the table that functions of another one take, such as derivatives that a framework
-    asks for later; a small machine's has no more than its functions read."""
+    """Functions of another library take the same table, such as derivatives that a framework builds later.
+
+    On small machines, the table only has the columns that the functions read.
+    """
     robot, params = rbdgen.load_robot("double_pendulum"), ["mass:lower", "gravity"]
     one, other = (rbdgen.build(robot, [name], params=params) for name in ("potential_energy", "aba"))
     changed = {"mass:lower": 2.5, "gravity.z": -3.0}

@@ -1,4 +1,4 @@
-"""Parameters as inputs: changed values against Pinocchio's reading of a changed URDF, and operations."""
+"""Parameters as inputs: results agree with Pinocchio's for a changed URDF; operations are pinned."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def designed(
 
 
 def changed_urdf(text: str, values: dict[str, float]) -> str:
-    """The URDF with other numbers, in its own words."""
+    """The URDF with these values of parameters."""
     tree = ElementTree.fromstring(text)
     links = {link.get("name"): link for link in tree.findall("link")}
     joints = {joint.get("name"): joint for joint in tree.findall("joint")}
@@ -86,7 +86,7 @@ def changed_urdf(text: str, values: dict[str, float]) -> str:
 
 
 def rewrite(link: Any, given: dict[str, float]) -> None:
-    """One link's inertial, turned into the link's axes first."""
+    """Rewrites the inertial of a link, which is first rotated to the link's axes."""
     import pinocchio as pin  # noqa: PLC0415
 
     old = link.find("inertial")
@@ -154,7 +154,7 @@ DEFAULTS = [("double_pendulum", tuple(TABLE)), ("puma560", tuple(TABLE)), ("quad
 
 @pytest.mark.parametrize(("name", "functions"), few(DEFAULTS[:1], DEFAULTS))
 def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> None:
-    """The update of the defaults is the default table, to the bit."""
+    """The update of the default parameters gives the bits of the default table."""
     described = robot(*ROBOTS[name], 0.0)
     *tabled, update = designed(name, ("ten:*", "xyz:*", "gravity.*"), functions)
     plain = design_functions(Request(described, Options(functions=functions, engine="graph", savings=False)))
@@ -169,7 +169,7 @@ def test_defaults_are_the_plain_robot(name: str, functions: tuple[str, ...]) -> 
 
 
 def test_pinned_operations() -> None:
-    """The counts of the arm with all inertias as inputs, and with all nonzero lengths."""
+    """Pins the counts of the arm with all inertias as inputs, and with all nonzero lengths as inputs."""
     counts = {
         asked: {f.name: f.cost.total for f in design_functions(Request(robot("arm7"), options(asked)))}
         for asked in ("ten:*", "xyz:*", "ten:link7")
@@ -189,7 +189,7 @@ def options(asked: str) -> Options:
 
 
 def test_what_no_parameter_reaches_stays_folded() -> None:
-    """Gravity alone: one entry, hardly an operation more, and none in what does not feel it."""
+    """With gravity as the only parameter, the table has one entry, and functions hardly grow."""
     plain = {name: cost.total for name, (_, cost) in count(robot("arm7"), ("rnea", "crba")).items()}
     tabled = {f.name: f for f in design_functions(Request(robot("arm7"), options("gravity")))}
     assert tabled["update"].signature.outputs[0].size == 1
@@ -199,7 +199,7 @@ def test_what_no_parameter_reaches_stays_folded() -> None:
 
 
 def test_resistance_and_mimic() -> None:
-    """Damping and rotors as inputs, in a robot with joints that follow others."""
+    """Damping and rotors may be inputs for a robot with joints that follow others."""
     path = PATHS["panda"]
     given: dict[str, Any] = {"damping": True, "armature": {"panda_joint3": 0.2}}
     names = ["damping:*", "armature:panda_joint3", "mass:panda_leftfinger", "xyz:panda_finger_joint1"]
@@ -216,7 +216,7 @@ def test_resistance_and_mimic() -> None:
 
 
 def test_lengths_of_closed_loops() -> None:
-    """Another crank, by a parameter and by another robot."""
+    """A longer crank by a parameter gives the results of another robot with this crank."""
     functions = ["loop_position", "loop_jacobian", "loop_drift", "rnea"]
 
     def built(crank: float, **options: Any) -> Library:
@@ -238,7 +238,7 @@ def test_lengths_of_closed_loops() -> None:
 
 
 def test_springs_that_the_file_does_not_have() -> None:
-    """A follower's spring rests at its own position, offset and all; a ball joint can have no spring."""
+    """The rest position of a follower's spring is the follower's own; a ball joint can have no spring."""
 
     def finger(stiffness: float) -> Robot:
         built = rbdgen.RobotBuilder("finger").add_body("palm")

@@ -1,4 +1,4 @@
-"""A request refuses what cannot be done before any work; it can be divided and sent to other processes."""
+"""A request refuses impossible options before any work; it can be divided and sent to other processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbdgen.pipeline.request import Request
 
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that is begun fails."""
+    """Lets the test fail if the design begins."""
 
     def worked(*_: object) -> None:
         raise AssertionError("work was begun")
@@ -72,7 +72,7 @@ def test_a_request_is_the_same_in_another_process() -> None:
 
 
 def test_some_functions_of_a_request_keep_their_options() -> None:
-    """Options that none of the functions left knows are dropped with the functions they were for."""
+    """Options for functions that are not among the selected ones are dropped."""
     asked = Options.of(functions=["rnea", "rnea_vjp"], coordinates=True, variants={"rnea": "looped"})
     request = Request(rbdgen.load_robot("double_pendulum"), asked)
     assert request.only("rnea").options.variants == {"rnea": "looped"}
@@ -82,7 +82,7 @@ def test_some_functions_of_a_request_keep_their_options() -> None:
 
 
 def test_smaller_forms_beside_derivatives_by_coordinates() -> None:
-    """Forms in loops are tried of functions that are no derivatives, whatever those are by."""
+    """Forms in loops are tried for functions beside derivatives by coordinates, which have no such forms."""
     asked = Options.of(functions=["rnea", "rnea_vjp"], coordinates=True, budget_flash=10_000_000)
     found = smaller_forms(Request(rbdgen.load_robot("double_pendulum"), asked), silent)
     assert [form.form for form in found["rnea"]] == ["looped"]

@@ -1,4 +1,4 @@
-"""Options for damping, friction and rotors: what is compiled, and what is told of it."""
+"""Options for damping, friction and rotors: compiled functions, and the descriptions in generated files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rbdgen.errors import RbdgenError
 from rbdgen.functions.table import TABLE
 
 COMPILED = ("rnea", "aba", "crba", "potential_energy", "rnea_derivatives")
-"""The interpreter judges all functions."""
+"""The functions that are compiled; all others are tested with the interpreter."""
 
 ROTORS = {"shoulder": {"rotor_inertia": 1e-4, "gear_ratio": 100}}
 
@@ -32,7 +32,7 @@ DYNAMICS = '<dynamics damping="0.7" friction="0.5"/></joint>'
 
 @pytest.fixture
 def pendulum(tmp_path: Path) -> Path:
-    """Every joint damped and with friction."""
+    """The double pendulum with damping and friction at every joint."""
     path = tmp_path / "double_pendulum.urdf"
     path.write_text(PATHS["double_pendulum"].read_text().replace("</joint>", DYNAMICS))
     return path
@@ -43,7 +43,7 @@ CASES = [("exact", "float"), (("smooth", 0.05), "double"), ("exact", "double"), 
 
 @pytest.mark.parametrize(("friction", "real"), few(CASES[:2], CASES))
 def test_compiled(pendulum: Path, friction: Any, real: str) -> None:
-    """Single calls and batches give the same bits, NaN included."""
+    """Single calls and batches give the same bits, also for NaN."""
     robot = rbdgen.load_robot(pendulum, damping=True, friction=friction, armature=ROTORS)
     assert all(joint.resistance.dissipates for joint in robot.joints)
     lib = rbdgen.build(robot, COMPILED, real=real)
@@ -98,7 +98,7 @@ def test_folders_tell_it_and_pass_their_checks(
 
 
 def test_designs_differ(pendulum: Path) -> None:
-    """No library is taken from the cache in place of another."""
+    """Each option gives a library of its own, which is not taken from the cache in place of another."""
     torques = []
     for options in ({}, {"damping": True}, {"friction": "exact"}, {"friction": "smooth:0.1"}):
         robot = rbdgen.load_robot(pendulum, **options)
@@ -139,7 +139,7 @@ def test_the_table_of_functions_has_no_robot(capsys: pytest.CaptureFixture[str])
 
 
 def test_loops(pendulum: Path) -> None:
-    """Looped C gives what straight lines give; joints differ, so that tables hold their resistance."""
+    """Looped C gives the results of straight lines; the joints' resistance differs, so it is in tables."""
     robot = rbdgen.load_robot(pendulum, damping=True, friction="smooth:0.05", armature=ROTORS)
     names = ["rnea", "aba", "crba", "aba_derivatives"]
     plain = rbdgen.build(robot, names)
@@ -156,7 +156,7 @@ def test_loops(pendulum: Path) -> None:
 def test_every_compiler_gives_the_same_bits(
     pendulum: Path, real: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Signs by comparisons of numbers and by masks of vectors; the Makefile's own flags."""
+    """Signs by comparisons and by masks of vectors have the same bits, with the flags of the Makefile."""
     robot = rbdgen.load_robot(pendulum, damping=True, friction="exact")
     results = []
     for compiler in ("gcc", "clang"):

@@ -1,4 +1,4 @@
-"""Second derivatives from the description to Python: packed entries, their indices, dense tensors."""
+"""Second derivatives from the description to Python: packed entries, their indices, and dense tensors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def library() -> Library:
 
 @pytest.mark.parametrize("function", SECOND)
 def test_compiled(library: Library, function: str) -> None:
-    """Tensors as dense arrays are those of the textbook's form; single calls and batches are alike."""
+    """Dense tensors are those of the textbook's form; single calls and batches give the same bits."""
     row = SECOND[function]
     inputs = random_inputs(robot("double_pendulum").model, row.signature, 33)
     compiled = library.functions[row.name]
@@ -44,13 +44,13 @@ def test_compiled(library: Library, function: str) -> None:
 
 
 def test_entries(library: Library) -> None:
-    """Only the elbow's element of dM/dq varies, and only one of M_01 = M_10 is kept."""
+    """Only derivatives by the elbow's angle are not 0, and only one of two symmetric elements is kept."""
     indices = np.stack(library.rnea_second.entries["qa"], axis=1).tolist()
     assert indices == [[0, 0, 1], [1, 0, 1]]
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    """Told in the manifest, and checked by identities with the first derivatives."""
+    """The manifest has the functions, and identities with the first derivatives are checked."""
     folder = rbdgen.generate(
         robot("double_pendulum"),
         tmp_path,
@@ -74,7 +74,7 @@ def test_never_by_default() -> None:
 
 @pytest.mark.parametrize("engine", ["casadi", "sympy"])
 def test_traced_by_other_engines(engine: str) -> None:
-    """A traced tensor is one matrix, its rows those of all matrices in order."""
+    """A traced tensor is one matrix with the rows of all its matrices in order."""
     traced = rbdgen.trace(robot("double_pendulum"), "rnea_second", engine=engine)
     shapes = [traced.size_out(k) for k in range(4)] if engine == "casadi" else [x.shape for x in traced[1]]
     assert [tuple(shape) for shape in shapes] == [(4, 2)] * 4

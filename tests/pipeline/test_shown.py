@@ -46,7 +46,7 @@ def seen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> See
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Seen:
-    """A terminal on which all is shown at once that takes longer than nothing."""
+    """A terminal on which progress is shown without delay."""
     made = Seen(terminal=True)
     monkeypatch.setattr(module, "_console", lambda: made.console)
     monkeypatch.setattr(module, "_is_seen", lambda: True)
@@ -169,7 +169,7 @@ def test_nothing_is_shown_to_nobody(
     ],
 )
 def test_notebooks(shell: str, widgets: bool, bar: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a notebook that cannot draw a bar there are lines; an IPython in a pipe is no notebook."""
+    """A notebook that cannot draw a bar shows lines; IPython in a pipe is not a notebook."""
     made = type(shell, (), {})()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: made))
     monkeypatch.setattr(sys, "stderr", StringIO())
@@ -218,7 +218,7 @@ def test_the_second_build_tells_what_was_saved(empty_cache: Path, capsys: pytest
 
 
 def test_derivatives_that_are_built_later_tell_too(empty_cache: Path) -> None:
-    """Progress is shown as it was requested when the library was built, each time anew."""
+    """For every later build, progress is shown as it was requested when the library was built."""
     heard: list[list[Report]] = []
 
     class Later(AbstractContextManager[Progress]):

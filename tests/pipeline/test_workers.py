@@ -1,4 +1,4 @@
-"""Work in several processes: results in order, an error of one raised here."""
+"""Work in several processes: results are in order, and an error in one process is raised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbdgen.pipeline.workers import in_parallel
 
 @pytest.fixture(autouse=True)
 def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uses two cores, however many this worker of the test run has."""
+    """Lets designs use two cores, however many this worker of the test run has."""
     monkeypatch.setattr(workers, "available_cores", lambda: 2)
 
 

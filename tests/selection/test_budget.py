@@ -1,4 +1,4 @@
-"""Operations estimated from the tree alone, against counts; too large a robot is refused untraced."""
+"""Estimates of operations from the tree are near the counts; too large functions are refused untraced."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def counted(model: Model, name: str) -> int:
     ids=["chain", "tree"],
 )
 def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
-    """A floating root, which has no mass here, is carried by a second limb."""
+    """The floating root has no mass here, so a second limb is added that gives it inertia."""
     model = synthetic_robot([*parents, -1] if base == "floating" else parents, base).model
     for name in (*TABLE, *SECOND):
         assert 0.85 < lookup(name).estimate(model) / counted(model, name) < 1.2, name
@@ -51,14 +51,14 @@ def test_estimates_on_general_robots(parents: list[int], base: Base) -> None:
 @pytest.mark.parametrize("parents", [synthetic.chain(25), synthetic.binary_tree(40)], ids=["chain", "tree"])
 @pytest.mark.parametrize("name", ["crba", "minv", "rnea_derivatives", "aba_derivatives"])
 def test_estimates_of_what_grows_fastest(name: str, parents: list[int]) -> None:
-    """The larger the robot, the better: what is refused untraced is within a twentieth of the truth."""
+    """Estimates improve with the size of the robot, and are within a twentieth of the counts here."""
     model = synthetic_robot(parents).model
     assert 0.95 < lookup(name).estimate(model) / counted(model, name) < 1.05
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_estimates_are_above_real_robots(name: str) -> None:
-    """Zeros in placements and axes only save."""
+    """Estimates are hardly below the counts of real robots, whose zeros only save operations."""
     for base in BASES:
         model = robot(name, base).model
         for function in ("rnea", "aba", "crba", "minv", "rnea_derivatives"):
@@ -66,7 +66,7 @@ def test_estimates_are_above_real_robots(name: str) -> None:
 
 
 def test_tree_size_by_hand() -> None:
-    """A root with two children: depths 1 2 2, subtrees 3 1 1."""
+    """The sizes of a root with two children: the depths are 1, 2, 2, and the subtrees have 3, 1, 1 bodies."""
     size = tree_size(synthetic_robot([-1, 0, 0]).model)
     assert (size.bodies, size.ancestors, size.connected) == (3, 5, 9)
     assert (size.factor, size.inverse) == (1 + 4 + 4, 9 + 1 + 1)
@@ -84,7 +84,7 @@ def worked(*_: object) -> None:
     ids=["design", "count"],
 )
 def test_too_large_is_refused_before_any_work(ask: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chain of 300: the derivatives alone would be 170 million operations."""
+    """A chain of 300 joints is refused, as the derivatives alone would take 170 million operations."""
     large = synthetic_robot(synthetic.chain(300))
     monkeypatch.setattr(pipeline, "search", worked)
     monkeypatch.setattr(pipeline, "in_parallel", worked)
@@ -103,7 +103,7 @@ def test_each_function_is_refused_with_its_own_estimate(name: str) -> None:
 
 
 def test_what_is_within_the_budget() -> None:
-    """A chain of 100 and a tree of 200 have all but the derivatives of forward dynamics."""
+    """A chain of 100 and a tree of 200 joints have all functions except derivatives of forward dynamics."""
     chain, tree = (synthetic_robot(p).model for p in (synthetic.chain(100), synthetic.binary_tree(200)))
     within = [name for name in TABLE if name not in ("aba_derivatives", "aba_fext_derivatives")]
     check_budget(tree, map(lookup, within), 2_000_000)
@@ -114,14 +114,14 @@ def test_what_is_within_the_budget() -> None:
 
 
 def test_second_derivatives_are_refused_alike() -> None:
-    """A chain of 40."""
+    """Second derivatives of a chain of 40 joints are refused."""
     large = synthetic_robot(synthetic.chain(40))
     with pytest.raises(OptionError, match=r"aba_second of .*; it has no form in loops, so leave it out"):
         design(Request(large, Options(functions=("aba_second",))))
 
 
 def test_loops_are_not_unrolled() -> None:
-    """A chain of 60, far beyond this budget: its looped form is as long as a shorter chain's."""
+    """The looped form of a chain of 60 joints has no more code than that of a shorter chain."""
     options = Options(functions=("aba",), variants={"aba": "looped"}, budget=1000, savings=False)
     (function,) = design_functions(Request(synthetic_robot(synthetic.chain(60)), options))
     with pytest.raises(OptionError, match=r"by variants=\{'aba': 'looped'\}"):

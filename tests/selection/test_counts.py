@@ -25,15 +25,15 @@ from rbdgen.selection.axes import Count, operations, search
 GOLDEN = Path(__file__).parents[1] / "golden" / "chosen_counts"
 
 BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
-"""All others stand on a fixed one."""
+"""The bases of robots; all others are fixed."""
 
 
 QUICK = {"humanoid30": ("rnea", "crba")}
-"""Functions of a large robot that do not take half a minute; all of its functions with `make test-long`."""
+"""The functions of a large robot that take less than half a minute; `make test-long` counts all of them."""
 
 
 def table(name: str, functions: Sequence[str] = Options().functions) -> str:
-    """One line a function: the form, the total, and the kinds."""
+    """A line for each function: its form, the number of operations, and the numbers of each kind."""
     counted = count(robot(name, BASES.get(name, "fixed")), functions)
     return "".join(f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items())
 
@@ -50,7 +50,7 @@ def test_quick_ones_pinned(name: str) -> None:
 
 
 def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
-    """Forward dynamics where every joint has rotors: by M on arms, by articulated bodies on a tree."""
+    """If every joint has a rotor, forward dynamics of arms uses M, and that of a tree articulated bodies."""
     lines = []
     for name in ("arm7", "planar3r", "puma560", "quadruped12"):
         plain = read_urdf(PATHS[name])
@@ -62,7 +62,7 @@ def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
 
 
 def test_pinned_derivatives_with_external_forces(golden: Callable[[str, str], None]) -> None:
-    """For a robot with few columns, and for one that solves them as SIMD lanes."""
+    """Pins a robot with few columns, and one that solves columns as SIMD lanes."""
     functions = ("rnea_fext_derivatives", "aba_fext_derivatives")
     lines = []
     for name in ("arm7", "quadruped12"):
@@ -72,14 +72,14 @@ def test_pinned_derivatives_with_external_forces(golden: Callable[[str, str], No
 
 
 def test_forms_that_cannot_win_are_not_tried() -> None:
-    """M and its factor pay for forward dynamics where rotors are, or joints that follow others."""
+    """Forward dynamics by M and its factor is only tried if there are rotors or joints that follow others."""
     aba = lookup("aba")
     tried = [form.name for form in aba.forms_for(robot("quadruped12", "floating").model)]
     assert tried == ["articulated", "bias", "looped"]
 
 
 def test_inverse_dynamics_of_the_puma() -> None:
-    """It takes at most 185 multiplications and 155 additions."""
+    """Inverse dynamics of the puma takes at most 185 multiplications and 155 additions."""
     ((_, cost),) = count(robot("puma560"), ("rnea",)).values()
     assert cost.multiplications <= 185
     assert cost.additions + cost.neg <= 155
@@ -136,7 +136,7 @@ def test_legs_that_are_alike_are_counted_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_search_counts_the_equations_that_are_used() -> None:
-    """Axes found for one frame a body are not the best where parallel joints share a frame."""
+    """If parallel joints share a frame, axes that were searched for one frame per body are not the best."""
     model = load_robot(PATHS["quadruped12"], tip="front_left_shank").model
     row = lookup("aba")
     form = row.form("bias")

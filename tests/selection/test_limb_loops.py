@@ -1,4 +1,4 @@
-"""Loops over alike limbs: the values of the textbook's form, as few loops as sums allow."""
+"""Loops over alike limbs give the values of the textbook's form, by as few loops as sums over limbs allow."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
 
 CASES: list[tuple[Sequence[Sequence[str]], Base, int]] = [
     ([LEG] * 4, "floating", 4),
-    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG], "floating", 2),  # two pairs, and a limb by itself
+    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG], "floating", 2),  # two pairs, and a single limb
     ([SLIDE] * 3, "fixed", 3),  # no trunk, and a number of limbs that no vector has
 ]
 
 LOOPS = {"rnea_fext": 1, "gravity": 1, "aba": 2, "crba": 1, "minv": 3}
-"""Forces are summed once; accelerations come after the trunk's, and products of limbs after all that."""
+"""The numbers of loops: one sums forces, one follows the trunk's acceleration, one has products of limbs."""
 
 
 def in_loops(name: str, model: Model) -> Program:
@@ -58,7 +58,7 @@ def test_values(limbs: Sequence[Sequence[str]], base: Base, together: int, name:
 
 
 def test_zeros_between_limbs_are_written_in_the_loop() -> None:
-    """The trunk's lines only write the block of the base of M, for a base and four legs."""
+    """The lines of the trunk only write the block of the base in M, for a base and four legs."""
     program = in_loops("crba", with_limbs([LEG] * 4).model)
     written = {
         at
@@ -84,7 +84,7 @@ def test_refused(limbs: Sequence[Sequence[str]], options: dict[str, object], rea
 
 
 def test_sines_as_inputs() -> None:
-    """Each limb reads its own."""
+    """Each limb reads its own sines and cosines."""
     robot = with_limbs([LEG] * 2, "fixed")
     asked = Options(functions=("gravity",), variants={"gravity": LIMB_LOOPS}, target="portable")
     given = Options(functions=("gravity",), variants={"gravity": LIMB_LOOPS}, target="portable", trig="input")

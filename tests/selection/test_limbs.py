@@ -1,4 +1,4 @@
-"""Alike limbs as lanes: the values of the textbook's form, the bits of batches, and robots that have none."""
+"""Alike limbs as lanes: values are the textbook's, batches have the same bits, other robots are refused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
 
 CASES: list[tuple[Sequence[Sequence[str]], Base, int]] = [
     ([LEG] * 4, "floating", 4),
-    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG, LEG], "floating", 2),  # two pairs, and two limbs by themselves
+    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG, LEG], "floating", 2),  # two pairs, and two single limbs
     ([SLIDE] * 2, "fixed", 2),  # no trunk
 ]
 
@@ -54,7 +54,7 @@ def in_limbs(function: Function, model: Model) -> InLimbs:
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(("limbs", "base", "lanes"), CASES)
 def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int, name: str) -> None:
-    """Values are those of the textbook form; limb by limb, they have the same bits as all at once."""
+    """Values are those of the textbook's form; limb by limb they have the same bits as all limbs together."""
     model, function = with_limbs(limbs, base).model, lookup(name)
     textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
     found = in_limbs(function, model)
@@ -76,7 +76,7 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
     ids=["base", "factor of diagonals alone", "limbs that are one number"],
 )
 def test_a_line_of_loops(limbs: Sequence[Sequence[str]], base: Base, lanes: int) -> None:
-    """A form in loops has limbs in the one that takes q: the same values, every bit of one limb at a time."""
+    """A form in loops has limbs as lanes in the loop that reads q, with the bits of one limb at a time."""
     model, function = with_limbs(limbs, base).model, lookup("minv")
     textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
     found = loops_in_limbs("minv", model)
@@ -105,8 +105,10 @@ def states(program: Program) -> dict[str, np.ndarray]:
 
 
 def test_axes_of_one_limb_alone() -> None:
-    """A limb whose second axis is parallel to its first, beside one whose is not: the equations of neither
-    stay in the parent's axes. And a frame on one limb, which none of these functions reads."""
+    """If only one of two limbs has parallel axes, the equations of neither stay in the parent's axes.
+
+    A frame on one limb, which these functions do not read, has no effect.
+    """
     robot = with_limbs([LEG] * 2)
     own = {joint.name: joint for joint in robot.description.joints}
     own["limb0_1_joint"] = replace(own["limb0_1_joint"], axis=own["limb0_0_joint"].axis)
@@ -126,7 +128,7 @@ def test_axes_of_one_limb_alone() -> None:
 
 @pytest.mark.parametrize("values", [(frozenset({2}), frozenset()), (((1, 2), 0.5), (1, 0.5)), (None, 1.5)])
 def test_what_is_no_number_must_be_equal(values: tuple[object, ...]) -> None:
-    """A set, or a kind of value, of the first limb alone would give wrong numbers for the others."""
+    """Values of limbs that are not numbers must be equal, as those of the first limb are used for all."""
     table = LimbTable()
     assert table.merged(["hip", "other hip"]) == "hip"
     assert table.merged([values[0], values[0]]) == values[0]
@@ -135,7 +137,7 @@ def test_what_is_no_number_must_be_equal(values: tuple[object, ...]) -> None:
 
 
 def test_every_element_is_written() -> None:
-    """Also in C, if a limb's element is a number: M of two pendulums has inertias on its diagonal."""
+    """Elements of a limb that are constants, such as the diagonal of M of two pendulums, are written in C."""
     program = in_limbs(lookup("crba"), with_limbs([("revolute",)] * 2, "fixed").model).lanes
     body = print_limbs(program.loops[0], program.tables, scalar_style(real_type("double")), "limbed")
     written = sorted(match for line in body.statements for match in re.findall(r"^M\[(\d)\] = ", line))
@@ -157,7 +159,7 @@ def test_neighbours_in_every_limb_are_written_together() -> None:
 
 
 def test_alike_limbs() -> None:
-    """The outermost ones; a humanoid's legs on the base, and its arms on the chest."""
+    """The outermost limbs are alike, such as a humanoid's legs on the base and its arms on the chest."""
     legs, arms = alike_limbs(robot("humanoid30", "floating").model)
     assert [len(limb) for limb in (*legs, *arms)] == [6, 6, 7, 7]
     widths = [(x.lanes, len(x.groups)) for x in limbs_in_lanes(with_limbs([LEG] * 6).model)]
@@ -193,8 +195,7 @@ def test_functions_of_no_joints_have_no_such_form() -> None:
 
 
 def test_code_beyond_the_cache_takes_as_long_as_it_streams() -> None:
-    """Of lines that are ten times as long as another, that which outgrows the cache takes more than ten
-    times as long."""
+    """A line ten times as long takes ten times as long in the cache, and longer if it exceeds the cache."""
 
     def chain(length: int) -> float:
         nodes = (Node("input"), *(Node("add", (k, 0)) for k in range(length)))
@@ -206,13 +207,13 @@ def test_code_beyond_the_cache_takes_as_long_as_it_streams() -> None:
 
 
 def test_a_small_gain_is_left() -> None:
-    """Two sliding masses on a trunk: the lanes save nothing, and batches would pay for them."""
+    """For two sliding masses on a trunk, lanes save nothing and batches would be slower."""
     (found,) = design_functions(Request(with_limbs([("prismatic",)] * 2), Options(functions=("gravity",))))
     assert found.lanes is None
 
 
 def test_lanes_are_verified() -> None:
-    """A place for each lane, and no element written twice."""
+    """The verification refuses a wrong number of places for lanes, and an element that is written twice."""
     program = in_limbs(lookup("gravity"), with_limbs([LEG] * 2).model).lanes
     (loop,) = program.loops
     name = next(name for name, access in loop.reads.items() if access.array == "q" and not access.shared)
@@ -226,7 +227,7 @@ def test_lanes_are_verified() -> None:
 
 
 def test_lines_too_long_for_one_piece_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are not returned as a straight line under this name."""
+    """If the form is too long, it is refused, and no straight line takes its name."""
     monkeypatch.setattr("rbdgen.selection.limbs.LONGEST", 10)
     robot = with_limbs([("revolute",)] * 2)
     asked = Options(functions=("gravity",), variants={"gravity": "limbs"})

@@ -25,10 +25,10 @@ from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.trace import Subject, trace_graph, trace_program
 
 ROUNDING = 1e-14
-"""The smallest error that the textbook form is taken to have, so that rounding does not count as a loss."""
+"""The error that the textbook form is assumed to have at least, so that rounding does not count as a loss."""
 
 CHEAP = [name for name, row in TABLE.items() if any(form.reduced for form in row.forms)]
-"""Functions with a form that is traced in chosen axes."""
+"""The functions that have a form in chosen axes."""
 
 PARENTS = (-1, -1, -1, 0)
 """Three limbs, one of which has two links. A floating root has no mass; the limbs resist all its motions."""

@@ -60,7 +60,7 @@ def test_casadi_function(form: Form) -> None:
 
 
 def test_sympy_expression() -> None:
-    """Assignments of intermediate quantities in order, then the outputs: here the double pendulum's M."""
+    """The trace has assignments of intermediate quantities in order, then outputs, such as M here."""
     row = lookup("crba")
     assignments, (M,) = trace_expression(robot("double_pendulum").model, row, row.forms[0], "sympy")
     for symbol, value in reversed(assignments):
@@ -74,7 +74,7 @@ def test_sympy_expression() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_emitted_is_traced_where_no_form_is_named(engine: str) -> None:
-    """The trace has the same operations, values and zeros."""
+    """The trace of the chosen form has the operations, values and zeros of the emitted one."""
     floating, row = robot("double_pendulum", "floating"), lookup("crba")
     textbook, traced = (
         rbdgen.trace(floating, "crba", engine, variant) for variant in (row.forms[0].name, None)

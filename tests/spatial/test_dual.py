@@ -14,7 +14,7 @@ X, Y = Dual(Fraction(2), {0: 1}), Dual(Fraction(5), {1: 1})
 
 
 def test_polynomial() -> None:
-    """f = (x y - 3)(x + 1) - x and its derivatives, exactly."""
+    """f = (x y - 3)(x + 1) - x has the exact derivatives."""
     f = sub(mul(sub(mul(X, Y), 3), add(1, X)), X)
     assert value_of(f) == 7 * 3 - 2
     assert slopes_of(f) == {0: 5 * 3 + 7 - 1, 1: 2 * 3}
@@ -34,7 +34,7 @@ def test_what_is_always_zero_is_not_there() -> None:
 
 
 def test_arrays() -> None:
-    """A column of NumPy leaves the product to the dual number."""
+    """The product of a NumPy column and a dual number is computed by the dual number."""
     column = np.array([1.0, 2.0])
     for f in (column * Dual(column, {0: 1}), Dual(column, {0: 1}) * column):
         assert isinstance(f, Dual)
@@ -49,7 +49,7 @@ def test_functions() -> None:
 
 
 def test_names() -> None:
-    """An engine is told the value and every derivative, so that all of them are shared."""
+    """The engine gets the value and every derivative as named results, so that all of them are shared."""
     builder, names = Builder(), []
     a, b = builder.input("x", 2)
 

@@ -1,4 +1,4 @@
-"""The sparse factor of a tree and its inverse, in exact rational arithmetic."""
+"""The sparse factor of a tree's matrix and its inverse are exact in rational arithmetic."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def dense(rows: Any) -> Matrix:
 
 
 def random_factor(ancestors: tuple[tuple[int, ...], ...], seed: int) -> tuple[LDL, Matrix]:
-    """A factor, and H = L^T D L."""
+    """A random factor, and the matrix H = L^T D L."""
     r = Rationals(seed)
     lower: tuple[dict[int, Any], ...] = tuple(
         {j: r.number() or Fraction(1, 9) for j in above} for above in ancestors

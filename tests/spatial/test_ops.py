@@ -91,7 +91,7 @@ def test_rotations_are_orthogonal(X: Transform) -> None:
 @exact
 @given(transforms, vectors)
 def test_a_point_moves_with_its_frame(X: Transform, w: Vector) -> None:
-    """Turning about the parent's origin gives the child's origin the velocity w x p."""
+    """A rotation about the parent's origin gives the child's origin the velocity w x p."""
     turned = X.motion_to_child(Motion(w, ZERO))
     assert X.rotation.apply(turned.linear) == w.cross(X.translation)
 
@@ -119,7 +119,7 @@ def test_matrix_identities(A: Matrix, B: Matrix, v: Vector) -> None:
 
 
 def test_structural_zeros_stay_exact() -> None:
-    """A value that is always zero is a number 0, however it is combined with symbols."""
+    """A value that is always zero stays the number 0 in all combinations with symbols."""
     unknown = float("nan")
     x = Vector(unknown, 0, 0)
     assert is_zero(x.cross(x)[1])

@@ -1,4 +1,4 @@
-"""Least squares by orthogonal columns."""
+"""Weighted least squares by orthogonal columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbdgen.spatial.orthogonal import orthogonal
 
 
 def test_exact() -> None:
-    """With rationals; the first row lacks the first unknown, so elimination would exchange rows."""
+    """The solution is exact for rationals, also if the first row does not have the first unknown."""
     A = [[Fraction(0), Fraction(2), Fraction(1)], [Fraction(3), Fraction(1), Fraction(-1)]]
     x = [Fraction(5, 7), Fraction(-2, 3)]
     b = [A[0][k] * x[0] + A[1][k] * x[1] for k in range(3)]
@@ -27,8 +27,7 @@ def test_least_squares(rows: int, columns: int) -> None:
 
 
 def test_nearly_dependent_columns_lose_no_more_than_they_must() -> None:
-    """With a condition number of 1e8 and a right side in the range; normal equations would lose all
-    digits."""
+    """Half of the digits remain for a condition number of 1e8; normal equations would lose all digits."""
     rng = np.random.default_rng(0)
     U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
     A = U @ np.diag([1, 1e-2, 1e-5, 1e-8]) @ V
@@ -39,7 +38,7 @@ def test_nearly_dependent_columns_lose_no_more_than_they_must() -> None:
 
 
 def test_zeros_cost_nothing() -> None:
-    """Columns that share no row do not meet."""
+    """Columns without a common row take no operations with each other."""
     factor = orthogonal([[2.0, 0, 0], [0, 0, 4.0]])
     assert factor.upper == ([0], [])
     assert factor.solve([6.0, 1.0, 2.0]) == [3.0, 0.5]

@@ -1,4 +1,4 @@
-"""Planar rotations and their products, exactly in rationals."""
+"""Planar rotations and their products are exact in rational arithmetic."""
 
 from __future__ import annotations
 

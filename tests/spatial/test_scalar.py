@@ -1,4 +1,4 @@
-"""Operations with exact zeros and ones are dropped, whatever the other operand is."""
+"""Operations with exact zeros and ones are left out for all types of the other operand."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_no_minus_zero() -> None:
 
 
 def test_zero_times_not_finite_is_zero() -> None:
-    """A structural zero is no rounded number: what it multiplies is never evaluated."""
+    """A structural zero times NaN or infinity is 0, as the product is never evaluated."""
     assert mul(0, float("nan")) == 0
     assert mul(float("inf"), 0.0) == 0
 
@@ -74,6 +74,6 @@ def test_dot_skips_zeros_and_checks_lengths() -> None:
 @pytest.mark.parametrize("unit", [1, -1])
 @pytest.mark.parametrize("x", SYMBOLS, ids=repr)
 def test_a_reciprocal_of_one_meets_any_symbol(unit: int, x: Any) -> None:
-    """An element of D may be a plain 1; CasADi cannot add a Fraction."""
+    """The reciprocal of a plain 1, such as an element of D, works with CasADi, which takes no Fraction."""
     assert type(reciprocal(unit)) is int
     assert str(add(reciprocal(unit), x)) == str(unit + x)

@@ -1,4 +1,4 @@
-"""The driver with degrees of freedom as lanes: exact on random trees, and economical; what it refuses."""
+"""The driver with degrees of freedom as lanes is exact on random trees, stores little, refuses some sweeps."""
 
 from __future__ import annotations
 
@@ -102,8 +102,10 @@ def test_poses_are_placed_and_motions_are_summed() -> None:
 
 
 def test_only_what_is_read_is_stored() -> None:
-    """A column has t1 to t4 in 27 numbers. M needs t1; t3 serves only entries of a joint with itself, which
-    are computed where t3 is. Psi1 + Sdot is 2 Psi1, which is stored.
+    """Of the vectors t1 to t4 of a column, with 27 numbers, only those that other columns read are stored.
+
+    M needs t1. t3 is only needed for entries of a joint with itself, which are computed together with t3.
+    Psi1 + Sdot is 2 Psi1, which is stored.
     """
     every, of_m = form_of("by the motion of bodies"), form_of("M alone")
     assert rows(every, "column") == 6 + 6 + 6 + 3
@@ -119,7 +121,7 @@ def test_sums_at_parents_are_stored_where_they_are_read() -> None:
 
 
 def test_sums_of_constants_are_a_table() -> None:
-    """A composite has 28 numbers; its mass is known."""
+    """The sums of constants are in a table: of the 28 numbers of a composite, the mass is constant."""
     form = form_of("by the motion of bodies")
     assert rows(form, "composite") == 27
     assert next(loop.count for loop in form.loops if loop.name == "inward") == 27

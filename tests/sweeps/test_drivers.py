@@ -1,4 +1,4 @@
-"""The two drivers run the same sweeps: straight lines and loops give exactly equal results."""
+"""The two drivers run the same sweeps, as straight lines and as loops, with exactly equal results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WEIGHTED = (
         carry_reads=("weight",),
     ),
 )
-"""A climb that reads something of the body that the force leaves: the mass of its subtree."""
+"""A climb to the ancestors that reads a value of the body that the force leaves, its subtree's mass."""
 
 SWEEPS: dict[str, tuple[Sequence[str], Sequence[Sweep]]] = {
     "inverse dynamics": (("tau",), inverse_dynamics(external=True)),
@@ -70,7 +70,7 @@ def test_loops_give_what_the_straight_line_gives(tree: str, name: str) -> None:
 
 
 def test_a_sum_starts_with_what_a_body_has() -> None:
-    """The mass that every joint of a tree carries, by a sweep of two lines."""
+    """A sum that starts with each body's own value gives the mass that every joint of a tree carries."""
     model = Rationals(3).model((WORLD, 0, 1, 0), "RRPR")
     weigh = Inward(
         "weigh",
@@ -87,7 +87,7 @@ def test_a_sum_starts_with_what_a_body_has() -> None:
 
 
 def test_loops_refuse_to_read_a_sum_that_they_do_not_store() -> None:
-    """`composite` starts with what a body has; `weight` is the same sum by another name."""
+    """`composite` starts with the body's own value and is not stored; `weight` is the same sum and is."""
     model = reduce(Rationals(3).model((WORLD, 0, 1, 0), "RRPR"))
     reading = replace(CLIMB, reads=("composite",))
     with pytest.raises(GraphError) as caught:
@@ -102,7 +102,7 @@ def test_loops_refuse_to_read_a_sum_that_they_do_not_store() -> None:
 
 @pytest.mark.parametrize("tree", TREES)
 def test_a_total_starts_with_what_the_world_adds(tree: str) -> None:
-    """The mass of a robot and a hundred."""
+    """A total that starts with 100 is the mass of the robot plus 100."""
     model = Rationals(3).model(*TREES[tree])
     weigh = Outward(
         "weigh",

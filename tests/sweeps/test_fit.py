@@ -1,4 +1,4 @@
-"""Sweeps that do not fit the function of their row are refused where the row is made, in one line."""
+"""Sweeps that do not fit the function of their row are refused in one line when the row is made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ each_maker = pytest.mark.parametrize("how", MAKERS)
 
 
 def row(how: str, outputs: Sequence[str] | Mapping[str, str], sweeps: Sequence[Sweep]) -> Function:
-    """Derivatives of gravity torques, which take q alone."""
+    """A row of derivatives of gravity torques, which only take q."""
     output = square("dg_dq", "N m/rad", "derivative of gravity torques")
     forms = (MAKERS[how]("at rest", outputs, sweeps),)
     return Function(
@@ -72,7 +72,7 @@ def test_an_input_that_the_function_does_not_take(how: str) -> None:
 @each_maker
 @pytest.mark.parametrize("tree", some("pendulum", "tree of turns", "floating tree"))
 def test_outputs_are_mapped_and_inputs_left_out(tree: str, how: str) -> None:
-    """Against the derivatives of inverse dynamics at v = a = 0."""
+    """Derivatives of gravity torques are those of inverse dynamics at v = a = 0."""
     r = Rationals(4)
     model = replace(r.model(*some(tree)[tree]), gravity=Vector(1, Fraction(1, 2), -9))
     reduced, x = reduce(model), State(r.coordinates(model))

@@ -1,4 +1,4 @@
-"""Records list the numbers of which they are made, in order, and how these are rotated."""
+"""Records list their numbers in order, and how these are rotated."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_six_values_of_a_floating_base() -> None:
 
 
 def test_every_part_turns_in_its_own_way() -> None:
-    """Vectors by R, matrices by R A R^T; turned back they are what they were."""
+    """Vectors are rotated by R and matrices by R A R^T; the inverse rotation gives the record back."""
     r = Rationals(5)
     rotation = FactoredRotation.of(PlanarRotation(Z, *r.angle()), PlanarRotation(X, *r.angle()))
     value: ArticulatedInertia = of(ArticulatedInertia, r.numbers(21))

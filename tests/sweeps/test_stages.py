@@ -1,4 +1,4 @@
-"""Stages: a number is computed as late as all that read it allow, and stored where another stage reads it."""
+"""Stages: a number is computed as late as its readers allow, and stored if another stage reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rbdgen.sweeps.stages import Wait, inputs_of, multiple, schedule
 
 
 def traced() -> tuple[Graph, dict[str, int]]:
-    """A term, a sum that waits for it, and what is computed from both."""
+    """The graph of a term, of a sum that waits for it, and of results computed from both."""
     engine = GraphEngine()
     (x, y), (total,) = engine.symbols("x", 2), engine.symbols("total", 1)
     term = x * y
@@ -34,7 +34,7 @@ def test_a_number_waits_for_its_readers_and_is_stored_once() -> None:
     assert found.after(wait) == 0
     assert found.stage[at["term"]] == 0
     assert found.stage[at["late"]] == found.stage[at["result"]] == 1
-    assert found.stored_by(0) == [at["term"]]  # and not its double
+    assert found.stored_by(0) == [at["term"]]  # its double, which the result reads, is not stored
     assert found.stored_by(1) == [at["result"]]
 
 

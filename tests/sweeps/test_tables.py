@@ -1,4 +1,4 @@
-"""Tables of the numbers in which bodies differ."""
+"""Tables of the numbers that differ between bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_rows_keep_what_differs() -> None:
 
 
 def test_identical_limbs_share_rows() -> None:
-    """Left and right legs of two pairs: what a leg of the second pair has stands in the table already."""
+    """The table has a left and a right leg; the legs of a second pair have the same rows."""
     left, right = ((0.1 * k, 1.0, k) for k in range(2))
     legs = Rows("legs", (left, right, left, right, left, right))
     assert legs.varying == (0, 2)

@@ -1,4 +1,4 @@
-"""The cache is private, shared by processes, and only holds whole entries, after every accident too."""
+"""The cache is private, shared by processes, and only holds complete entries, also after accidents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilers: found and identified, flags checked, failures told in one line, nothing left running."""
+"""Compilers are found and identified, flags are checked, failures take one line, and no process remains."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_linker_refuses(tmp_path: Path) -> None:
 
 
 def slow_compiler(folder: Path) -> Compiler:
-    """Takes an hour for sources named slow, in a child of its own; fails at once for others."""
+    """A compiler that takes an hour for sources named slow, in a child process, and fails for others."""
     script = folder / "cc.sh"
     script.write_text(
         '#!/bin/sh\ncase "$*" in *slow*) echo $$ >> pids; sleep 3600 & echo $! >> pids; wait;; esac\nexit 1\n'

@@ -1,4 +1,4 @@
-"""The size of the cache is bounded, and it can be emptied; what is in use or not rbdgen's stays."""
+"""The size of the cache is bounded, and it can be emptied; entries in use and files of others stay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def filler(size: int = SIZE) -> Callable[[Path], None]:
 
 
 def filled(root: Path, limit: int | None = None) -> Cache:
-    """A cache whose entries were used one after another, long ago."""
+    """A cache whose entries were last used one after another, long ago."""
     cache = Cache(root, limit)
     for k, key in enumerate(KEYS):
         os.utime(cache.entry(key, filler()) / SEAL, (k + 1, k + 1))
@@ -44,7 +44,7 @@ def test_what_it_holds(tmp_path: Path) -> None:
     filled(tmp_path / "cache")
     held = contents(tmp_path / "cache")
     assert held.entries == 4
-    assert 4 * SIZE < held.size < 4 * (SIZE + 500)  # the seals are part of it
+    assert 4 * SIZE < held.size < 4 * (SIZE + 500)  # the size includes the seals
     assert contents(tmp_path / "nowhere") == Contents(0, 0)
 
 
@@ -62,7 +62,7 @@ def test_a_new_entry_makes_room(tmp_path: Path) -> None:
     filled(tmp_path)
     new = "e" * 64
     cache = Cache(tmp_path, limit=2 * (SIZE + 500))
-    cache.entry(KEYS[0], filler())  # is there: nothing is removed for it
+    cache.entry(KEYS[0], filler())  # the entry exists, so nothing is removed
     assert len(entries(tmp_path)) == 4
     cache.entry(new, filler())
     assert entries(tmp_path) == [KEYS[0], KEYS[3]]
@@ -115,7 +115,7 @@ def test_clear_leaves_an_empty_folder(tmp_path: Path) -> None:
 
 
 def test_clear_leaves_what_is_in_use(tmp_path: Path) -> None:
-    """A build that runs meanwhile does not fail, and finds what it has made."""
+    """A build that runs during the removal does not fail, and finds its own entries."""
     cache = filled(tmp_path)
     made = "f" * 64
 
@@ -146,7 +146,7 @@ def test_clear_never_follows_links(tmp_path: Path) -> None:
 
 
 def test_clear_removes_only_what_rbdgen_wrote(tmp_path: Path) -> None:
-    """Things of the user in the cache stay, and a folder that held such before is not taken for a cache."""
+    """Other files in the cache stay, and a folder that had other files before is not used as a cache."""
     root, mixed = tmp_path / "cache", tmp_path / "mixed"
     filled(root)
     (root / "notes.txt").write_text("mine")

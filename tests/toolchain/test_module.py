@@ -1,4 +1,4 @@
-"""Whole packages: built, cached, figures in the manifest, importable on their own."""
+"""Whole packages are built and cached, have figures in the manifest, and can be imported on their own."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_second_build_compiles_nothing(
 
 
 def test_progress_names_the_functions(sources: Sources, toolchain: Toolchain, tmp_path: Path) -> None:
-    """Each begins once and ends once, after its batch function; a second build finds them in the cache."""
+    """Each function begins once and ends once, after its batch; a second build finds them in the cache."""
     heard: list[tuple[str, ...]] = []
 
     class Heard(Watch):
@@ -122,7 +122,7 @@ def test_the_key_depends_on_all_that_matters(sources: Sources, toolchain: Toolch
 
 
 def test_the_folder_is_a_package_of_its_own(built: Path, tmp_path: Path) -> None:
-    """It can be imported without rbdgen from any working directory, after it was copied."""
+    """A copied folder can be imported without rbdgen, from any working directory."""
     write_folder(tmp_path / "here" / "toy", package_files(built))
     program = """
 import sys

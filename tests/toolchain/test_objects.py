@@ -1,4 +1,4 @@
-"""Objects that are there already: taken for the same code alone, whatever stands beside it."""
+"""Existing objects are only used for the same code, whatever other files there are."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_prototype_of_the_function_itself_counts(tmp_path: Path, toolchain: 
 
 
 def test_a_header_from_elsewhere_is_not_trusted(tmp_path: Path, toolchain: Toolchain) -> None:
-    """Nobody knows what it says the next time."""
+    """The object is compiled again, as a header outside of the folder may change."""
     (tmp_path / "elsewhere.h").write_text("int elsewhere;\n")
     cache, sources = Cache(tmp_path / "cache"), render(facts(), (torque(),))
     included = f'#include "{tmp_path}/elsewhere.h"\n#include'

@@ -1,4 +1,4 @@
-"""The table of targets: complete, consistent, and clear about what it refuses."""
+"""The table of targets is complete and consistent, and refusals are clear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flags of functions: every compiler takes them, and none gives up IEEE 754."""
+"""Every compiler accepts the flags of functions, and none of them gives up IEEE 754."""
 
 from __future__ import annotations
 

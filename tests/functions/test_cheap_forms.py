@@ -242,7 +242,7 @@ def test_random_robots(base: Any, text: str, seed: int, base_parameters: bool) -
     x = float_state(model, rng)
     for name, (cheap, textbook) in PAIRS.items():
         ours, theirs = (np.array([result], float) for result in (cheap(reduced, x), textbook(model, x)))
-        # a joint that moves little inertia makes M^-1 large, and with it the rounding of both
+        # A joint that moves little inertia makes M^-1 large, and so the rounding errors of both forms.
         amplification = max(1.0, np.abs(np.array(minv_factored(model, x.q), float)).max() / 1e2)
         assert relative_error(ours, theirs, floor=1e-3) < 1e-11 * amplification, name
 

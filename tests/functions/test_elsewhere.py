@@ -1,4 +1,4 @@
-"""The names that the page of names lists exist in the other libraries, and stand for functions of rbdgen."""
+"""The names on the page of names exist in the other libraries, and are mapped to functions of rbdgen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Identities of rigid-body dynamics in exact rational arithmetic, with the algorithms' own code.
 
-Nothing is rounded, so that every comparison is an equality: placements are rational rotations, angles come
-as rational cosines and sines, quaternions have rational components and unit length.
+Nothing is rounded, so that every comparison is an equality: placements have rational rotations, angles are
+given by rational cosines and sines, and quaternions have rational components and unit length.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def turn_of(t: Fraction) -> tuple[Angle, Angle]:
 
 
 def slope(first: Fraction, second: Fraction) -> Fraction:
-    """A + 2 B of A sin h + B sin 2h, given at the two turns."""
+    """The slope A + 2 B of A sin h + B sin 2h, from the values at the two turns."""
     (s1, d1), (s2, d2) = ((h.sin, (h + h).sin) for _, h in map(turn_of, (HALF, THIRD)))
     determinant = s1 * d2 - s2 * d1
     A = (first * d2 - second * d1) / determinant

@@ -1,4 +1,4 @@
-"""Random trees of joints of all types: every form of every function against Pinocchio."""
+"""Every form of every function agrees with Pinocchio for random trees of joints of all types."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ PARTS, TREES = 8, 40
 @pytest.mark.campaign
 @pytest.mark.parametrize("part", range(PARTS))
 def test_larger_random_trees(part: int, sample_seed: int) -> None:
-    """Trees with up to 25 bodies, which depend on the seed of a sample.
-
-    `make trees` runs any range of them.
-    """
+    """Trees with up to 25 bodies by the seed of the sample; `make trees` runs any range of seeds."""
     first = (sample_seed * PARTS + part) * TREES
     for seed in range(first, first + TREES):
         check_tree(seed)

@@ -1,4 +1,4 @@
-"""Forms that loop over bodies are legal programs with the bits of their unrolled operations; their size.
+"""Forms that loop over bodies are valid programs, give the bits of their unrolled operations, and stay small.
 
 test_pinocchio and test_identities compare their results with those of all other forms.
 """
@@ -58,7 +58,7 @@ def test_sound(form: Form, name: str, base: Base) -> None:
 @settings(max_examples=8, deadline=None)
 @given(text=random_urdf.robots())
 def test_sound_on_random_robots(base: Base, text: str) -> None:
-    """Revolute and prismatic joints in one tree."""
+    """The programs are valid for random trees of revolute and prismatic joints."""
     model = build_robot(parse_urdf(text), base=base, snap=0.0).model
     for form in LOOPED:
         assert_sound(form, model)

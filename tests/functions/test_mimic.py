@@ -1,4 +1,4 @@
-"""Mimic joints by elimination: every form against the robot with all joints free, projected by NumPy."""
+"""Mimic joints by elimination: every form agrees with the projected robot without followers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_program
 
 TOLERANCE = 1e-12
-"""Relative, times the condition number of M where it is inverted."""
+"""The relative tolerance, which is multiplied by the condition number of M if M is inverted."""
 
 STATES = 3
 
 
 def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
-    """Compares every form that can handle the robot; `programs`: also the programs with loops that C runs."""
+    """Compares every form for the robot and, if `programs`, the programs with loops that C runs."""
     model = projection.coupled.model
     arguments = {x.name: x for row in TABLE.values() for x in row.signature.sized(model.sizes).inputs}
     inputs = model.manifold.random_inputs(arguments.values(), np.random.default_rng(seed), (STATES,))
@@ -36,7 +36,7 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
     same_mass = mass(model) == mass(projection.free.model)
     for row in TABLE.values():
         if row.name.startswith(("com", "centroidal")) and not same_mass:
-            continue  # a constant joint on the world fixes its body in one robot only
+            continue  # a constant joint on the world moves in the robot with independent joints only
         expected = projection.outputs(row, inputs)
         scale = TOLERANCE * (condition if row.projected else 1.0)
         for form in row.forms:
@@ -50,13 +50,13 @@ def check(projection: Projection, seed: int, *, programs: bool = False) -> None:
             for outputs in results:
                 for output, wanted in zip(outputs, expected, strict=True):
                     ours, theirs = output.reshape(wanted.shape), wanted
-                    if row.name == "potential_energy":  # bodies that do not move in the world add a constant
+                    if row.name == "potential_energy":  # bodies fixed to the world add a constant
                         ours, theirs = ours - ours[0], theirs - theirs[0]
                     assert relative_error(ours, theirs, floor=1.0) < scale, (row.name, form.name)
 
 
 def mass(model: Model) -> float:
-    """The mass of all moving bodies, rounded, as bodies are merged in another order."""
+    """The mass of all moving bodies, rounded, since bodies are merged in different orders."""
     return round(float(sum(body.inertia.mass for body in model.bodies)), 9)
 
 

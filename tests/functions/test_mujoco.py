@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics and the inertia matrix against MuJoCo, on one fixed and one floating robot."""
+"""Forward and inverse dynamics and M agree with MuJoCo, for one fixed and one floating robot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdgen.model.build import Base
 ROBOTS: tuple[tuple[str, Base], ...] = (("arm7", "fixed"), ("quadruped12", "floating"))
 
 TOLERANCE = 1e-11
-"""MuJoCo turns every inertia into principal axes, given by a quaternion, so that a little is lost."""
+"""The tolerance; MuJoCo rotates every inertia to principal axes, which adds rounding errors."""
 
 
 @cache

@@ -20,11 +20,11 @@ TEXTBOOK = [
 ]
 
 KINDS = ("add", "sub", "mul", "div", "neg", "sq", "sqrt", "sin", "cos")
-"""The robots have no friction, and these forms no lanes and no choices."""
+"""The kinds of operations that occur, as the robots have no friction, and these forms no lanes."""
 
 
 def table(name: str) -> str:
-    """One line a base and form: the total, then every kind of operation."""
+    """A line for each base and form: the total, then the number of each kind of operation."""
     rows = [("base", "form", "total", *KINDS)]
     for base in BASES:
         for form in TEXTBOOK:
@@ -46,7 +46,7 @@ def test_pinned(name: str, golden: Callable[[str, str], None]) -> None:
 
 
 def test_a_double_pendulum_by_hand() -> None:
-    """M takes one cosine, that of the elbow, and sums: lengths and masses that would multiply it are 1."""
+    """M takes the cosine of the elbow and sums, as the lengths and masses that would multiply it are 1."""
     (crba,) = (form for form in TEXTBOOK if form.function.name == "crba")
     counts = cost(graph_of(crba, "double_pendulum", engine="graph"))
     assert (counts.trigonometric, counts.multiplications, counts.div) == (1, 0, 0)

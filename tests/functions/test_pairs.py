@@ -1,4 +1,4 @@
-"""All forms of all functions for two joints of any types, against more basic functions (`support.below`)."""
+"""All forms of all functions agree with more basic ones (`support.below`) for any two joints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rbdgen.model.model import Model
 STATES = 2
 
 SAME = 1e-11
-"""The tolerance between two forms, relative, times the condition of M if it is inverted."""
+"""The relative tolerance between two forms, which is multiplied by the condition number of M if inverted."""
 
 BELOW = 2e-7
 """The relative tolerance for comparisons with more basic functions, which use finite differences."""

@@ -1,7 +1,7 @@
-"""Every form of every function against Pinocchio, through the graph's interpreter, on real and random robots.
+"""Every form of every function agrees with Pinocchio, by the graph's interpreter, on real and random robots.
 
-Where snapping is off the reference is Pinocchio's own reading of the same URDF; where it is on, Pinocchio
-gets the same snapped numbers, as the snapped angles alone are 5e-12 off.
+Without snapping, the reference is Pinocchio's own reading of the same URDF. With snapping, Pinocchio gets the
+same snapped numbers, as the snapped angles alone would differ by 5e-12.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ ARMS = ("arm7", "double_pendulum", "planar3r", "puma560", "ur5", "panda")
 OWN_BASES = [(name, "fixed" if name in ARMS else "floating") for name in PATHS]
 
 BY_DEFAULT = [("arm7", "fixed"), ("planar3r", "floating"), ("quadruped12", "floating")]
-"""An arm, parallel axes and branches."""
+"""Robots with snapping: an arm, one with parallel axes, and one with branches."""
 
 AS_WRITTEN = [("panda", "fixed"), ("ur5", "fixed")]
-"""An arm with odd angles and a sliding gripper, and one whose right angles are written in a few digits."""
+"""Robots without snapping: one with odd angles and a sliding gripper, and one with rounded right angles."""
 
 INVERTED = ("aba", "minv")
 """The beginnings of names of functions that invert a matrix; others differ only by rounding."""

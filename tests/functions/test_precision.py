@@ -1,8 +1,8 @@
-"""Functions that invert M against 40-digit arithmetic: what is left is the rounding of our own operations.
+"""Functions that invert M agree with 40-digit arithmetic, up to the rounding of their own operations.
 
-Pinocchio cannot judge these: its own M^-1 is up to 6e-12 off on a floating ur5. The reference is the
-textbook's inverse dynamics and CRBA on mpmath's numbers, the equations then solved densely; model and state
-are the same floats, which are exact there.
+Pinocchio is not accurate enough as a reference: its M^-1 is up to 6e-12 off for a floating ur5. The reference
+is the textbook's inverse dynamics and CRBA with mpmath's numbers, and a dense solution of the equations. The
+numbers of the model and the state are the same floats, which are exact in mpmath.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ DIGITS.dps = 40
 
 @cache
 def inputs_of(name: str, base: Base) -> Mapping[str, Array]:
-    """States with torques; what a function does not take, it does not read."""
+    """Random states with torques; functions do not read inputs that they do not take."""
     return random_inputs(robot(name, base).model, lookup("aba").signature, STATES)
 
 
 @cache
 def references(name: str, base: Base) -> Mapping[str, list[Array]]:
-    """The outputs of every function tested here, stacked over the states, rounded at the very end."""
+    """The outputs of every function tested here, stacked over the states and rounded at the end."""
     states = [
         dict(zip(inputs_of(name, base), rows, strict=True))
         for rows in zip(*inputs_of(name, base).values(), strict=True)

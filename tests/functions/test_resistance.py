@@ -1,6 +1,6 @@
 """Damping, friction, springs and rotors in every form of every function.
 
-Against Pinocchio, which knows rotors, and the sum of the other terms; against differences.
+The references are Pinocchio, which has rotors, plus the sum of the other terms, and differences.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rbdgen.model.reduce import reduce
 from rbdgen.selection.trace import trace_graph, trace_program
 
 TOLERANCE = 1e-11
-"""Relative, times the condition number of M where it is inverted."""
+"""The relative tolerance, which is multiplied by the condition number of M if M is inverted."""
 
 STATES = 3
 
@@ -49,7 +49,7 @@ STEP = 1e-6
 
 
 def arm(resistance: Resistance) -> Model:
-    """The puma with this at every joint."""
+    """The puma with this resistance at every joint."""
     model = robot("puma560").model
     bodies = (replace(b, joint=replace(b.joint, resistance=resistance)) for b in model.bodies)
     return replace(model, bodies=tuple(bodies))
@@ -57,7 +57,7 @@ def arm(resistance: Resistance) -> Model:
 
 @parametrize("rnea_derivatives", "aba_derivatives")
 def test_differences(form: FunctionForm) -> None:
-    """Differences of the function by q and v; the sign has no derivative as the joint moves."""
+    """Derivatives agree with differences by q and v; the sign of v is constant while a joint moves."""
     for smoothing in (0.0, 0.3):
         model = arm(Resistance(0.7, 0.5, smoothing, 3.0, 0.2, 0.4))
         (function,) = forms_of(form.function.derivative_of or "")[:1]
@@ -73,7 +73,7 @@ def test_differences(form: FunctionForm) -> None:
 
 
 def test_energy_is_what_torques_do() -> None:
-    """dU/dq = gravity: what holds a robot at rest holds its springs."""
+    """dU/dq is equal to gravity torques, which include those of springs."""
     model = arm(Resistance(0.7, 0.5, 0.0, 3.0, 0.2, 0.4))
     (gravity, *_), (potential, *_) = forms_of("gravity"), forms_of("potential_energy")
     inputs = random_inputs(model, gravity.function.signature, 3)

@@ -1,4 +1,4 @@
-"""The row of a function is all that the package knows of it: no other code compares names of functions."""
+"""A function is only known by its row: no other code of the package compares names of functions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SOURCES = [
     for path in sorted(package_root().rglob("*.py"))
     if path.relative_to(package_root()).parts[0] not in ("functions", "sweeps", "formulas")
 ]
-"""`formulas` has a table of its own: how people write what some of them compute, such as M for `crba`."""
+"""Sources outside of families and sweeps; `formulas` has its own table of symbols, such as M for `crba`."""
 
 
 @each_row

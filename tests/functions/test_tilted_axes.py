@@ -1,4 +1,4 @@
-"""Axes that are slightly tilted from a coordinate axis, against 40 digits: no tilt is ignored."""
+"""Axes that are slightly tilted from a coordinate axis are kept as they are; references have 40 digits."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rbdgen.description.urdf import parse_urdf
 from rbdgen.model.build import DEFAULT_SNAP, build_robot
 
 TILTS = (1e-16, 1e-12, 9e-10, 1.1e-9, 5e-9, 1e-8, 2e-8, 1e-7)
-"""In rad. A unit vector tilted by up to 1e-8 has a largest component that is rounded to 1."""
+"""The tilts in rad. The largest component of a unit vector that is tilted by up to 1e-8 is rounded to 1."""
 
 TOLERANCE = 1e-13
 
 
 def urdf(tilt: float) -> str:
-    """Three joints, each axis tilted from another coordinate axis, the middle one sliding."""
+    """A URDF of three joints, the middle one prismatic, whose axes are tilted from the coordinate axes."""
     axes = ((1, tilt, 0), (0, 1, -tilt), (tilt, tilt, -1))
     lines = ['<robot name="tilted"><link name="l0"/>']
     for k, (axis, kind) in enumerate(zip(axes, ("continuous", "prismatic", "continuous"), strict=True)):
@@ -32,5 +32,5 @@ def urdf(tilt: float) -> str:
 @pytest.mark.parametrize("snap", [0.0, DEFAULT_SNAP])
 @pytest.mark.parametrize("tilt", TILTS)
 def test_against_forty_digits(tilt: float, snap: float) -> None:
-    """Every form of every function."""
+    """Every form of every function agrees with forty digits."""
     assert largest_error(build_robot(parse_urdf(urdf(tilt)), snap=snap).model) < (TOLERANCE,)

@@ -1,4 +1,4 @@
-"""The driver with degrees of freedom as lanes is exact on random trees, stores little, refuses some sweeps."""
+"""The driver with degrees of freedom as lanes is exact, stores little, and refuses what it cannot run."""
 
 from __future__ import annotations
 

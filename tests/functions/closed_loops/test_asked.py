@@ -1,4 +1,4 @@
-"""Options that request closed loops, and the refusals of wrong ones."""
+"""Options for closed loops, and the refusals of wrong ones."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def test_pinned(golden: Callable[[str, str], None]) -> None:
 
 
 def test_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """A second of motion keeps the energy."""
+    """The example keeps the energy over a second of motion."""
     runpy.run_path(str(Path(__file__).parents[3] / "examples" / "four_bar.py"), run_name="__main__")
     printed = capsys.readouterr().out
     assert "after 1 s: q = [-4.359  4.771  1.981], crank at 1.048 rad/s" in printed

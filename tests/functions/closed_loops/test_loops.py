@@ -1,4 +1,4 @@
-"""Closed loops: Pinocchio's anchors, differences, structure, and what is said of them."""
+"""Functions of closed loops agree with Pinocchio and with differences; their structure and descriptions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CLOSED = {
     "to the world": (chain("FSR"), (2, WORLD)),
     "from the world": (chain("LHR"), (WORLD, 2)),
 }
-"""A tree, and the bodies that a closed loop connects."""
+"""Trees, each with the two bodies that a closed loop connects."""
 
 
 def tree_with_loop(name: str, kind: LoopKind) -> Model:
@@ -210,7 +210,7 @@ def test_generated_folder_tells_and_checks(tmp_path: Path) -> None:
 
 @each_kind
 def test_estimates_are_near_what_is_traced(kind: LoopKind) -> None:
-    """For two limbs with general axes, places and frames."""
+    """Estimates are near the traced counts for two limbs with general axes, placements and frames."""
     model = build_robot(parse_urdf(urdf([-1, 0, 1, 2, -1, 4, 5, 6]))).model
     anchors = (Frame(str(body), body, model.bodies[body - 1].placement) for body in (3, 7))
     model = replace(model, loops=(Loop(*anchors, kind),))

@@ -1,4 +1,4 @@
-"""Moving in the space of configurations: the graph against Pinocchio and 50 digits, C against NumPy."""
+"""Functions of configurations agree with Pinocchio and with 50 digits, and their C with NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rbdgen.selection.trace import trace_graph
 Array = NDArray[Any]
 
 EVERY_KIND = Model("every kind of joint", Rationals(1).model((WORLD, 0, 1, 2, 3, 4), "HLSFPR").bodies)
-"""Helical, planar, spherical, floating, prismatic, revolute."""
+"""A chain of a helical, planar, spherical, floating, prismatic and revolute joint."""
 
 STATES = 5
 
@@ -72,7 +72,7 @@ def every_output(programs: dict[str, Program], q: Array, v: Array, end: Array) -
 
 @pytest.mark.parametrize("turn", [0.0, *LARGE])
 def test_they_are_pinocchios(programs: dict[str, Program], turn: float) -> None:
-    """Only states for which Pinocchio is exact: it loses digits at small angles and near half a turn."""
+    """They agree with Pinocchio's, except for angles at which Pinocchio's lose digits."""
     theirs = model_of_numbers(EVERY_KIND)
     q, v = states(turn)
     end = EVERY_KIND.manifold.integrate(q, v)
@@ -92,7 +92,7 @@ def test_they_are_pinocchios(programs: dict[str, Program], turn: float) -> None:
 
 @pytest.mark.parametrize("turn", [*TINY, *LARGE, *NEARLY_HALF])
 def test_no_digit_is_lost(programs: dict[str, Program], turn: float) -> None:
-    """The same operations with 50 digits."""
+    """The results agree with the same operations with 50 digits."""
     q, v = (x[:2] for x in states(turn))
     end = EVERY_KIND.manifold.integrate(q, v)
     ours = every_output(programs, q, v, end)

@@ -1,5 +1,5 @@
-"""Derivatives of dynamics in contact: automatic ones of the traced contact_aba, also in loops; differences
-where joints are of other types or follow."""
+"""Derivatives of dynamics in contact agree with automatic ones of the traced contact_aba, also in loops,
+and with differences for other types of joints and for followers."""
 
 from __future__ import annotations
 
@@ -126,4 +126,4 @@ def test_declared_zeros_are_zero(name: str) -> None:
     loops, seen = row.form("columns").loops, set[str]()
     assert loops is not None
     watched(loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
-    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # that robot is one limb
+    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # a robot that is one limb

@@ -1,4 +1,4 @@
-"""Every form of every function of contacts: Pinocchio, one another exactly, rows, estimates, followers."""
+"""Functions of contacts: all forms agree with Pinocchio and with each other; rows and estimates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from rbdgen.sweeps.inputs import State, state_of
 FUNCTIONS = {**OF_CONTACTS, **OF_ANCHORED_CONTACTS, **OF_FLOATING_CONTACTS}
 
 TOLERANCE = 1e-9
-"""Forces reach it where limbs are nearly straight; kinematics keep 1e-12, see `test_kinematics`."""
+"""The tolerance for forces of nearly straight limbs; kinematics keep 1e-12 (`test_kinematics`)."""
 
 TREES = some("chain", "floating tree", "most types")
 
@@ -71,7 +71,7 @@ def test_pinocchio(name: str) -> None:
 @pytest.mark.parametrize("row", FUNCTIONS.values(), ids=FUNCTIONS)
 @pytest.mark.parametrize("name", TREES)
 def test_all_forms_are_one_function(row: Function, name: str) -> None:
-    """Exactly, on joints of all types."""
+    """All forms give exactly equal results for joints of all types."""
     if row.derivative_of is not None and name == "most types":
         pytest.skip("long; see `test_derivatives`")
     numbers = Rationals(7)
@@ -151,7 +151,7 @@ def test_random_trees(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_pinned_counts(name: str, golden: Any) -> None:
-    """Every form in the axes that serve all functions; no pass has run."""
+    """Pins the counts of every form in the axes for all functions, before the passes."""
     model = robot_with_contacts(name).model
     axes = search(model)
     reduced = reduce(model, axes.turns, axes.slides)

@@ -1,4 +1,4 @@
-"""The examples of contacts for some hundredths of a second, without a compiler."""
+"""The examples of contacts run for some hundredths of a second, without a compiler."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_readme_has_its_table() -> None:
 
 
 def test_a_quadruped_trots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With larger steps, beyond the first touchdown: feet press on the ground, stand, and land."""
+    """With larger steps, the trot passes the first touchdown: feet press on the ground, stand and land."""
     monkeypatch.syspath_prepend(EXAMPLES)
     import trot  # noqa: PLC0415
 

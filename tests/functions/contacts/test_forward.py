@@ -1,4 +1,4 @@
-"""Forward dynamics in contacts: the equations that it solves, exactly; Pinocchio; masks; dependent rows."""
+"""Forward dynamics in contact: exact equations, Pinocchio, masks and dependent rows."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def outputs(model: Model, name: str, inputs: dict[str, Array], form: str = "arti
 
 
 def at_rest_in_contact(model: Model, seed: int = 0) -> dict[str, Array]:
-    """Inputs of `contact_aba` where all contacts hold without compliance."""
+    """Inputs of `contact_aba` with all contacts active and without compliance."""
     inputs = random_inputs(model, ALL["contact_aba"].signature, 1, seed)
     return {**inputs, "active": 1 + 0 * inputs["active"], "mu": 0 * inputs["mu"]}
 
@@ -182,7 +182,7 @@ def test_pinocchio_constrained_dynamics(name: str) -> None:
 
 
 def test_forces_as_published() -> None:
-    """Nakanishi, Mistry and Schaal, ICRA 2007, equation 6, and 31 with the dot on J that it lacks."""
+    """Forces are those of Nakanishi, Mistry and Schaal, ICRA 2007, equation 6, with the missing dot in 31."""
     model = robot_with_contacts("quadruped").model
     inputs = at_rest_in_contact(model)
     (M,), (h,) = (outputs(model, name, inputs, ALL[name].forms[0].name) for name in ("crba", "nle"))
@@ -240,7 +240,7 @@ def test_anchors_are_where_contacts_come_from() -> None:
 
 @pytest.mark.parametrize("seed", [0, 11, 30])
 def test_rotors_and_friction(seed: int) -> None:
-    """With joints of all types: M with rotors by Pinocchio, and torques minus joint resistance."""
+    """For joints of all types, the reference has Pinocchio's M with rotors, and torques minus resistance."""
     model = with_contacts(resisting_tree(seed, 5), seed)
     assert model.has_rotors
     oracle = PinocchioOracle(model_of_numbers(model), model)
@@ -276,7 +276,7 @@ def test_compiled_with_followers_and_a_set(tmp_path: Path) -> None:
 
 
 def test_chosen_counts(golden: Callable[[str, str], None]) -> None:
-    """The forms chosen for a quadruped on four points, simplified."""
+    """Pins the counts of the chosen forms for a quadruped on four points, after all passes."""
     counted = count(robot_with_contacts("quadruped"), ["contact_aba"])
     lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
     golden("chosen_counts/contacts_forward.txt", "".join(lines))
@@ -348,7 +348,7 @@ DEPENDENT: dict[Callable[[], Model], tuple[float, float, float]] = {
     on_heels_and_toes: (1e-8, 1e-6, 1e-5),
     on_plane_soles: (1e-8, 1e-6, 1e-5),
 }
-"""mu, and the errors of a and lambda in double."""
+"""Robots with mu, and with the errors of a and lambda in double."""
 
 STRAIGHT = (stretched, on_heels_and_toes, on_plane_soles)
 """The robots whose legs are straight in the neutral configuration, in which they are tested."""

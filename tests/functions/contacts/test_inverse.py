@@ -1,4 +1,4 @@
-"""Inverse dynamics with contacts at rest: in rationals, against a paper's equations, and compiled."""
+"""Inverse dynamics with contacts at rest: exact in rationals, equal to a paper's equations, and compiled."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def assert_all_forms(model: Model, seed: int, answers: Callable[[Function, Input
 @settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    """Joints of all types, with damping, friction, springs and rotors."""
+    """The results agree for trees of joints of all types, with damping, friction, springs and rotors."""
     model = touching(on_a_base(resisting_tree(seed, 4)), seed)
     oracle = PinocchioOracle(model_of_numbers(model), model)
     assert_all_forms(model, seed, lambda row, inputs: oracle(row.name, inputs))
@@ -202,7 +202,7 @@ def test_a_base_without_joints_has_no_torques() -> None:
 
 
 def test_pinned_counts(golden: Callable[[str, str], None]) -> None:
-    """The forms chosen for a quadruped on four points, simplified; on two soles as traced."""
+    """Pins the chosen forms for a quadruped on four points after all passes, and as traced for two soles."""
     counted = count(robot_with_contacts("quadruped"), [row.name for row in ROWS])
     lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
     humanoid = reduce(robot_with_contacts("humanoid").model)

@@ -1,4 +1,4 @@
-"""The motion of contacts: differences, exact identities, what stays 0, every choice of axes, counts."""
+"""The motion of contacts: differences, exact identities, zeros, choices of axes, and counts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_motion_is_the_rate_of_the_pose_and_drift_the_rate_of_motion(name: str) 
 
 @pytest.mark.parametrize("tree", [((WORLD, 0, 1, 1, 0), "FRRPR"), ((WORLD, 0, 1, 2, 2, 4), "RPSHLR")])
 def test_exactly(tree: tuple[tuple[int, ...], str]) -> None:
-    """Velocities are J v, drifts a quadratic form of v, in every form; rotations are rotations."""
+    """In every form, velocities are J v, drifts are quadratic in v, and rotations are orthogonal."""
     numbers = Rationals(2)
     model = with_contacts(numbers.model(*tree), 2, 4)
     q, v = numbers.coordinates(model), numbers.numbers(model.nv)
@@ -127,7 +127,7 @@ def test_any_axes() -> None:
 
 
 def test_pinned_counts(golden: Any) -> None:
-    """The forms chosen for an arm that touches beside its last axis: axes are turned towards that point."""
+    """Pins the chosen forms for an arm with a contact beside its last axis: axes turn towards this point."""
     counted = count(robot_with_contacts("arm"), [MOTION.name])
     lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
     golden("chosen_counts/contacts_arm.txt", "".join(lines))

@@ -1,7 +1,7 @@
-"""The equations of Nakanishi, Mistry and Schaal (ICRA 2007) as they stand, on Pinocchio's M, h and J.
+"""Results agree with the equations of Nakanishi, Mistry and Schaal (ICRA 2007), with Pinocchio's M, h and J.
 
-Joints come first there, then the base, angular before linear, in world axes. The robot has six joints, so
-that the products that are misprinted exist too: each of them alone gives something else.
+In the paper, joints come before the base, whose angular part is before the linear one, in world axes. The
+robot has six joints, so that the misprinted products can be evaluated as well: each gives other results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ S = np.eye(N, 12)
 """The matrix that selects the joints."""
 
 PAPER = [*range(6, 12), 3, 4, 5, 0, 1, 2]
-"""The places of the paper's rows in ours."""
+"""The indices of the paper's rows in the order of rbdgen."""
 
 
 def two_legs() -> Model:
@@ -138,7 +138,7 @@ def close(ours: Array, theirs: Array) -> bool:
 
 
 def equation_10(put_right: bool = True) -> Array:
-    """tau and the base's acceleration."""
+    """The torques and the acceleration of the base by equation 10, with its misprint corrected or not."""
     (M11, M12, M21, M22), J, a, F = RIGHT.blocks, RIGHT.J, INPUTS["a_joints"][0], INPUTS["forces"][0]
     left = np.concatenate([M11 @ a, M21 @ a]) + RIGHT.C - J.T @ F
     corner = -M12 @ (inv(M22) if put_right else M22)
@@ -146,13 +146,13 @@ def equation_10(put_right: bool = True) -> Array:
 
 
 def reduced_inertia(middle: Array) -> Array:
-    """12."""
+    """The reduced inertia of equation 12."""
     M11, M12, M21, _ = RIGHT.blocks
     return np.asarray(M11 - M12 @ inv(middle) @ M21)
 
 
 def pseudoinverse(put_right: bool = True) -> Array:
-    """S bar transposed, 13."""
+    """The transpose of S bar by equation 13, with its misprint corrected or not."""
     _, M12, M21, M22 = RIGHT.blocks
     return np.hstack([np.eye(N), -M12 @ inv(M22) if put_right else -inv(M22) @ M21])
 

@@ -1,4 +1,4 @@
-"""The zeros that forms in loops declare are zeros, and leaving them out changes no result."""
+"""The elements that forms in loops declare to be 0 are 0, and leaving them out changes no result."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_zeros_left_out_change_no_result(name: str) -> None:
 
 
 def test_a_limb_has_one_body() -> None:
-    """The base and the four legs have an inverse each; the loops for dq and dv share their bodies."""
+    """The base and each of the four legs have an inverse; the loops for dq and dv share their bodies."""
     _, lean = programs(COLUMNS, "quadruped12")
     inverses = [loop for loop in lean.loops if loop.name == "inverse"]
     assert [loop.count for loop in inverses] == [6, 3, 3, 3, 3]

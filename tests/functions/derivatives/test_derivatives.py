@@ -1,6 +1,6 @@
-"""Analytical derivatives against CasADi's automatic differentiation of the traced functions, and their zeros.
+"""Analytical derivatives agree with CasADi's automatic ones of the traced functions, also in their zeros.
 
-On a floating base CasADi differentiates by the seven coordinates; times dq/dxi, nq x nv, that is the
+On a floating base CasADi differentiates by the seven coordinates. The product with dq/dxi (nq, nv) is the
 derivative in the tangent space, at quaternions of unit length.
 """
 
@@ -84,7 +84,7 @@ def zeros(graph: Graph, output: int, n: int) -> NDArray[np.bool_]:
 
 
 def unrelated(model: Model) -> NDArray[np.bool_]:
-    """Pairs of degrees of freedom of which neither moves the other: they stand on different branches."""
+    """The pairs of degrees of freedom of which neither moves the other, as they are on different branches."""
     related = np.eye(model.nv, dtype=bool)
     for k in range(model.nv):
         for j in model.ancestor_dofs(k):
@@ -93,7 +93,7 @@ def unrelated(model: Model) -> NDArray[np.bool_]:
 
 
 def uncoupled(model: Model) -> NDArray[np.bool_]:
-    """Pairs of degrees of freedom in different trees of the world."""
+    """The pairs of degrees of freedom in different trees that are attached to the world."""
     roots: list[int] = []
     for k in range(model.nv):
         chain = model.ancestor_dofs(k)
@@ -133,7 +133,7 @@ def test_nothing_depends_on_where_the_base_is(form: Form, name: str) -> None:
 
 
 def test_there_are_zeros_to_find() -> None:
-    """A quadruped's legs: on a fixed base each a tree of its own."""
+    """Each leg of a quadruped on a fixed base is a tree of its own."""
     fixed, floating = robot("quadruped12").model, robot("quadruped12", "floating").model
     assert unrelated(fixed).sum() == uncoupled(fixed).sum() == 4 * 3 * 9
     assert unrelated(floating).sum() == 4 * 3 * 9

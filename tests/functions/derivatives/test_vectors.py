@@ -41,8 +41,10 @@ def test_exact(tree: str) -> None:
     [("quadruped12", [2, 2]), ("humanoid30", [29, 34])],
 )
 def test_lanes_and_bits_of_batches(name: str, vectors: list[int], golden: Callable[[str, str], None]) -> None:
-    """`vectors`: that hold entries of pairs of joints. Of a quadruped's legs they are 1 and 2 apart, copied
-    after that; long limbs have rows."""
+    """The entries of pairs of joints are computed in `vectors` of lanes; batches give the same bits.
+
+    In a quadruped's legs, the joints of such pairs are 1 and 2 apart; long limbs have rows of entries.
+    """
     model = robot(name, "floating").model
     program = trace_program(reduce(model), FUNCTION, FORM, "graph")
     wide = lanes("double")

@@ -1,6 +1,6 @@
 """NAME_vjp, NAME_jvp and NAME_hvp of inverse and forward dynamics, interpreted.
 
-The forward way is held against differences along the manifold, the reverse way against the forward one.
+Forward mode is compared with differences along the manifold, and reverse mode with forward mode.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Derivatives along directions: of functions of all kinds, compiled and traced; functions without them."""
+"""Derivatives along directions of functions of all kinds, compiled and traced; functions without them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIRST = [
 
 @pytest.mark.parametrize("name", few(FIRST, NAMES))
 def test_both_ways(name: str) -> None:
-    """Includes functions of a set of contacts and of frames; `active` and gains are constant."""
+    """Rates and gradients agree, also for sets of contacts and frames; `active` and gains are constant."""
     check_both_ways(ROBOT.model, name)
 
 

@@ -1,8 +1,8 @@
-"""Each of the three faults in the first published listing of the M^-1 recursion is put back and caught.
+"""Tests find each of the three faults in the first published listing of the M^-1 recursion.
 
-Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018. A fault is one changed
-expression of `minv.py`; M Minv = 1 in exact arithmetic catches each on the smallest tree that shows it, and
-holds on the trees that are too small to.
+The listing is that of Carpentier, Analytical Inverse of the Joint Space Inertia Matrix, LAAS 2018. A fault is
+one changed expression of `minv.py`. In exact arithmetic, M Minv = 1 fails on the smallest tree in which the
+fault has an effect, and holds on smaller trees.
 """
 
 from __future__ import annotations

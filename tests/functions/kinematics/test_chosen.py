@@ -94,8 +94,7 @@ def test_they_have_no_form_in_loops() -> None:
 
 
 def test_sites_of_an_mjcf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also sites on the world and behind a joint with another anchor; sites of the fixed part stay in
-    place."""
+    """Sites of an MJCF are frames, also on the world and behind a joint with another anchor."""
     path = tmp_path / "arm.xml"
     path.write_text(
         "<mujoco><worldbody><site name='target' pos='1 2 3'/><body name='upper' pos='0 0 .5'>"
@@ -125,7 +124,7 @@ def test_sites_of_an_mjcf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("free", [False, True])
 def test_frames_of_a_pinocchio_model(free: bool) -> None:
-    """Operational frames, links and joints; also what stands beside a free-flyer."""
+    """Operational frames, links and joints of a Pinocchio model can be chosen, also beside a free-flyer."""
     joints = (pin.JointModelFreeFlyer(),) if free else ()
     model = pin.buildModelFromUrdf(str(PATHS["arm7"]), *joints)
     placement = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.1, 0.2, 0.3]))
@@ -275,7 +274,7 @@ def test_traced_for_ones_own_work() -> None:
 
 
 def test_limbs_without_a_frame_are_searched_too() -> None:
-    """The axes of a body are chosen by counting its chain, where there may be no frame at all."""
+    """The axes of a body are chosen by counting operations for its chain, which may have no frame at all."""
     robot = rbdgen.load_robot("quadruped12", base="floating", frames=["front_left_shank"])
     (design,) = design_functions(Request(robot, Options(functions=("frame_placement",))))
     alone = rbdgen.load_robot(

@@ -83,14 +83,14 @@ def test_robots(name: str, base: Base) -> None:
 @settings(max_examples=examples(8, 15), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    """Joints of all types, in any order."""
+    """All forms agree with Pinocchio for trees of joints of all types, in any order."""
     assert_all_forms(with_frames(random_tree(seed, 5), seed), seed)
 
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("name", ["panda", "hyq", "talos_reduced"])
 def test_frames_are_where_pinocchio_reads_them(name: str, base: Base) -> None:
-    """All links and joints of Pinocchio's reading of the file, by name."""
+    """The frames of all links and joints are those of Pinocchio's reading of the file, by name."""
     found = robot(name, base, 0.0)
     reference = model_of_urdf(PATHS[name].read_text(), base)
     data = reference.createData()
@@ -334,14 +334,14 @@ PINNED: dict[Callable[[], Model], tuple[str, ...]] = {
 
 @pytest.mark.parametrize("make", PINNED, ids=lambda make: make.__name__)
 def test_pinned_counts(make: Callable[[], Model], golden: Any) -> None:
-    """The forms chosen, simplified."""
+    """Pins the counts of the chosen forms after all passes."""
     counted = count(robot_of(make()), PINNED[make])
     lines = [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
     golden(f"chosen_counts/{make.__name__}.txt", "".join(lines))
 
 
 def test_a_public_gripper_follows() -> None:
-    """Fingers that mimic one another, and a frame of the world."""
+    """The results of a gripper with a mimic finger agree with Pinocchio, also for a frame of the world."""
     found = build_robot(read_urdf(PATHS["panda"]), frames=["panda_*finger", "panda_link0", "world"])
     assert [frame.name for frame in found.model.frames] == [
         "panda_leftfinger",

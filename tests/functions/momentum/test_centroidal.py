@@ -1,4 +1,4 @@
-"""Centre of mass, centroidal momentum, Coriolis matrix: rates in rationals by dual numbers; counts; in C."""
+"""Centre of mass, centroidal momentum and Coriolis matrix: exact rates by dual numbers, counts, and the C."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ AT_MOST = {"com_jacobian": 135, "centroidal_matrix": 414}
 
 @pytest.mark.parametrize("table", few(list(PINNED)[:2], PINNED))
 def test_pinned_counts(table: str, golden: Callable[[str, str], None]) -> None:
-    """Operations of the chosen forms."""
+    """Pins the operations of the chosen forms."""
     name, base, functions = PINNED[table]
     lines = []
     for function, (form, cost) in count(robot(name, base), functions).items():

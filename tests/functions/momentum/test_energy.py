@@ -1,4 +1,4 @@
-"""Energies in rationals: the quadratic form of M, gravity as a slope, the balance of power; scalars in C."""
+"""Energies are exact: v^T M v / 2, gravity as their slope, and the balance of power; scalars in C."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_scalars_from_c(library: Library) -> None:
 
 
 def test_the_folder_checks_itself(library: Library) -> None:
-    """Self-test, batches, v^T M v / 2 = T and Pinocchio, of a folder with scalars."""
+    """The self-test, batches, v^T M v / 2 = T and Pinocchio agree for a folder with scalars."""
     findings = check(library.folder)
     assert all(finding.passed for finding in findings)
     assert {"v^T M v / 2 = T", "potential_energy = Pinocchio's"} <= {finding.what for finding in findings}

@@ -1,4 +1,4 @@
-"""The example finds what it simulated, within what noise allows, and plots it."""
+"""The example finds the parameters that it simulated, up to the effect of noise, and plots them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regressors times inertial parameters, in rationals and from C; base parameters against ranks."""
+"""Regressors times inertial parameters are exact, also from C; base parameters are as many as the rank."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TREES = some("arm", "two arms", "floating arms", "all", "on an arm")
 @pytest.mark.parametrize("tree", TREES)
 @parametrize("regressor")
 def test_torques_in_rationals(form: FunctionForm, tree: str) -> None:
-    """Y pi = ID, without rounding."""
+    """Y pi = ID holds exactly."""
     numbers = Rationals(3)
     model = numbers.model(*TREES[tree])
     state = State(numbers.coordinates(model), numbers.numbers(model.nv), numbers.numbers(model.nv))

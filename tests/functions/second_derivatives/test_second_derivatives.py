@@ -1,4 +1,4 @@
-"""Second derivatives in rationals, against dual numbers without savings, and against differences."""
+"""Second derivatives agree with dual numbers without savings, in rationals, and with differences."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ Inputs = Mapping[str, Array]
 STATES = 2
 
 EXACT = 1e-11
-"""Relative, times the condition number of M where it is inverted."""
+"""The relative tolerance between forms, which is multiplied by the condition number of M if M is inverted."""
 
 BY_DIFFERENCES = 1e-8
-"""The same."""
+"""The relative tolerance for differences, which is multiplied by the same number."""
 
 FIRST = {"rnea_second": "rnea_derivatives", "aba_second": "aba_derivatives"}
 
@@ -84,7 +84,7 @@ def test_exactly(function: Function, tree: str) -> None:
             continue
         array = np.array(tensor, object).reshape(n, n, n)
         exchanged = array.swapaxes(*argument.symmetric)
-        if argument.name == "qq":  # turns about two axes of one joint do not commute
+        if argument.name == "qq":  # rotations about two axes of one joint do not commute
             apart = np.not_equal.outer(joint, joint)
             array, exchanged = array * apart, exchanged * apart
         assert (array == exchanged).all(), argument.name
@@ -109,7 +109,7 @@ def test_robots(function: Function, name: str, base: Base) -> None:
 @settings(max_examples=examples(8, 25), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1), function=st.sampled_from(list(SECOND.values())))
 def test_random_trees(seed: int, function: Function) -> None:
-    """Trees with all types of joints; half of the robots have damping, friction, springs and rotors."""
+    """Random trees have all types of joints, and half of them damping, friction, springs and rotors."""
     model = resisting_tree(seed, 4) if seed % 2 else random_tree(seed, 4)
     check(function, model, random_inputs(model, function.signature, STATES))
 
@@ -121,7 +121,7 @@ def test_random_trees(seed: int, function: Function) -> None:
     function=st.sampled_from(list(SECOND.values())),
 )
 def test_joints_that_follow_others(text: str, seed: int, function: Function) -> None:
-    """Their tensors are folded along all three axes."""
+    """The tensors of robots with followers are folded along all three axes."""
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))
     model = Projection.of(description).coupled.model
     check(function, model, random_inputs(model, function.signature, STATES))
@@ -150,14 +150,14 @@ PAIRS: list[tuple[JointType, JointType, Base]] = [
 def test_followers_beside_joints_of_several_axes(
     function: Function, first: JointType, second: JointType, base: Base
 ) -> None:
-    """Motions of one joint do not commute: the derivative in one order may be 0, that in the other not."""
+    """Motions of one joint do not commute: a derivative may be 0 in one order, and not in the other."""
     model = pair(first, second, base=base, follower=True, resisting=True).model
     assert not model.coupling.is_trivial
     check(function, model, random_inputs(model, function.signature, STATES))
 
 
 def check(function: Function, model: Model, inputs: Inputs) -> None:
-    """Compares both forms with each other and with differences, not near v = 0, where friction has a jump."""
+    """Compares both forms with each other and, away from v = 0, where friction jumps, with differences."""
     inputs = {**inputs, "v": inputs["v"] + 0.05 * np.sign(inputs["v"])}
     (crba,) = run_on_floats(FunctionForm(TABLE["crba"], TABLE["crba"].forms[0]), model, inputs)
     condition = np.linalg.cond(crba).max() if function.name == "aba_second" else 1.0
@@ -169,11 +169,11 @@ def check(function: Function, model: Model, inputs: Inputs) -> None:
 
 
 def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]:
-    """Differences of fourth order of the first derivatives, in the order of the outputs."""
+    """The differences of fourth order of the first derivatives, in the order of the outputs."""
     first = TABLE[FIRST[function.name]]
 
     def moved(name: str) -> list[Array]:
-        """Every first derivative by an input, the index of the input last."""
+        """The derivatives of all first derivatives by an input, whose index is the last axis."""
         n, h = model.sizes["nv"], 2e-4
         columns = []
         for k in range(n):
@@ -201,7 +201,7 @@ def differences(function: Function, model: Model, inputs: Inputs) -> list[Array]
 )
 @each_function
 def test_packed_tensors_are_whole(function: Function, model: Model) -> None:
-    """Rotations of one joint in both orders are kept separately, other symmetric elements once."""
+    """Elements for rotations of one joint are kept for both orders, and other symmetric elements once."""
     cheap = FunctionForm(function, function.form("local"))
     inputs = random_inputs(model, function.signature, STATES)
     program = straight_line(trace_graph(model, function, cheap.form, "graph"))
@@ -216,7 +216,7 @@ def test_packed_tensors_are_whole(function: Function, model: Model) -> None:
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])
 @each_function
 def test_identities(function: Function, name: str) -> None:
-    """The identities that `rbdgen check` evaluates."""
+    """The identities that `rbdgen check` evaluates hold."""
     model = robot(name, "floating").model
     inputs = random_inputs(model, function.signature, STATES)
 

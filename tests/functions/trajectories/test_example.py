@@ -1,4 +1,4 @@
-"""The example of sampling control does what it tells."""
+"""The example of sampling control swings the pole up, as it says."""
 
 from __future__ import annotations
 

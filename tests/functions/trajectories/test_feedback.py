@@ -1,4 +1,4 @@
-"""Rollouts with feedback in C beside a loop of `difference` and `step` in Python; bound rollouts."""
+"""Rollouts with feedback in C equal a loop of `difference` and `step` in Python; bound rollouts."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_shared_gains_threads_and_schemes(pendulum: Library) -> None:
     end = pendulum.rollout(**x, last=True)
     for result, right in zip(end, found, strict=True):
         np.testing.assert_array_equal(result, right[:, -1])
-    for k in (0, 39):  # one alone has the same bits as among others
+    for k in (0, 39):  # a single rollout has the bits of one in a batch
         one = {name: a[k] if name in ("q", "v", "states") else a for name, a in x.items()}
         for result, right in zip(pendulum.rollout(**one), found, strict=True):
             np.testing.assert_array_equal(result, right[k])

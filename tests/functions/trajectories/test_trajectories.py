@@ -1,4 +1,4 @@
-"""Steps of integration: their order, energy and derivatives on all joint types; rollouts bit for bit."""
+"""Integration steps have the right order, energy and derivatives; rollouts equal them bit for bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""World-aligned coordinates of a floating base: rationals, MuJoCo, Pinocchio on random trees, refusals."""
+"""World-aligned velocities of a floating base: M and bias forces are exact, and agree with others."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_mujoco(form: FunctionForm) -> None:
 @settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
-    """Joints of all types, with damping, friction, springs and rotors, against Pinocchio."""
+    """Trees of joints of all types, with damping, friction, springs and rotors, agree with Pinocchio."""
     model = on_a_base(resisting_tree(seed, 5))
     oracle = PinocchioOracle(model_of_numbers(model), model)
     for form in FORMS:
@@ -111,7 +111,7 @@ def test_no_more_operations_than_turning_M_and_nle() -> None:
     lib = rbdgen.build(
         rbdgen.load_robot("quadruped12", base="floating"), ["crba", "crba_world", "nle", "nle_world"]
     )
-    # R: 30; J: 31 + 28 in place of 74 of two products; h: 15; 12 columns of a force and a moment, 15 each
+    # R takes 30; J 31 + 28 in place of 74; h 15; 12 columns of a force and a moment, 15 each.
     assert lib.crba_world.cost["total"] <= lib.crba.cost["total"] + 30 + 74 + 15 + 12 * 30
     assert lib.nle_world.cost["total"] <= lib.nle.cost["total"] + 30 + 30
 

@@ -44,7 +44,7 @@ def consoles(*, quiet: bool = False) -> tuple[Console, Console]:
 
 
 def functions_table() -> Table:
-    """One line per function, and one each for those of frames and of contacts, in 80 columns."""
+    """One line per function, one for all functions of frames and one for all of contacts, in 80 columns."""
     table = Table(box=None, pad_edge=False, caption_justify="left", width=80)
     table.add_column("function", no_wrap=True)
     table.add_column("computes", overflow="fold")

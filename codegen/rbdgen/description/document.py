@@ -19,7 +19,7 @@ MAX_BYTES = 20_000_000
 """The largest size of a file, in bytes. Humanoids with hands take less than 1 MB."""
 
 MOST_ELEMENTS = 300_000
-"""The largest number of elements of a file; those of a robot with thousands of links have a tenth."""
+"""The largest number of elements of a file; a robot with thousands of links has a tenth of them."""
 
 MORE = f"or allow more with {either('bounds=FACTOR', '--bounds FACTOR')}"
 

@@ -2,7 +2,7 @@
 
 Gears, motors and springs would change the torques. Elements and attributes that URDF does not define give
 warnings too: with `<orgin>` for `<origin>`, a joint is in the wrong place. `model` warns of damping and
-friction. There is no warning of what never enters the dynamics: geometry, materials, contacts, sensors,
+friction. There is no warning of data that never enter the dynamics: geometry, materials, contacts, sensors,
 limits, safety controllers, calibration, and plugins that are not known to change how bodies move.
 """
 

@@ -30,7 +30,7 @@ def unit(x: float, y: float, z: float) -> Vector3:
 
 
 def inertia_warnings(path: str, links: Sequence[Link]) -> list[str]:
-    """Warnings of links whose inertia is not physical, or is that of a body as large as a house.
+    """Warnings of links whose inertia is not physical, or so large that it seems to be in other units.
 
     The second moment of mass about the centre of mass, Sigma = tr(J)/2 1 - J, has no negative eigenvalue.
     This is the triangle inequality of the principal moments (Wensing, Kim, Slotine, RA-L 2018). If the mass

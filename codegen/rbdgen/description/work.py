@@ -25,7 +25,7 @@ MOST_BITS: Final = 4096
 """The largest size of an integer, in bits."""
 
 MOST_AT_ONCE: Final = 10_000_000
-"""The largest product of the sizes of a call's arguments; it bounds what `"...".replace(...)` writes."""
+"""The largest product of the sizes of a call's arguments; it bounds the result of `"...".replace(...)`."""
 
 WIDEST: Final = 1000
 """The largest width or precision of a format; also the largest argument of a factorial."""

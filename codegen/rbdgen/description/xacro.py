@@ -139,7 +139,7 @@ class _Reader:
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
-        """Lets xacro evaluate expressions and find files and packages by this reader's methods meanwhile.
+        """Lets xacro evaluate expressions, and find files and packages, by the methods of this reader.
 
         Global symbols are made anew, so that none of them remain from another file.
         """

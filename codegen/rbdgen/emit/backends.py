@@ -44,7 +44,7 @@ class Backend:
 
         Args:
             options: all options.
-            detail: what follows the colon in `--emit NAME:DETAIL`, empty if there is no colon.
+            detail: the text after the colon in `--emit NAME:DETAIL`, empty if there is no colon.
             small_machine: whether the target runs neither Python nor the library.
         """
         found = self._part("request").refused(options, detail, small_machine=small_machine)
@@ -53,7 +53,7 @@ class Backend:
     def extended(
         self, options: Options, rows: Mapping[str, Function], model: Model, parameters: int
     ) -> Options:
-        """The options with the functions that its files need beside those asked for.
+        """The options with the functions that its files need in addition to those asked for.
 
         Args:
             options: all options.

@@ -1,4 +1,4 @@
-"""The description of a generated folder, computed once: all that its files say of the robot and its
+"""The description of a generated folder, computed once: all that its files state about the robot and its
 functions.
 """
 

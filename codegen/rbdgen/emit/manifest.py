@@ -1,4 +1,4 @@
-"""The manifest of a generated folder: what was generated, as JSON values."""
+"""The manifest of a generated folder, which describes the robot, the functions and the files in JSON."""
 
 from __future__ import annotations
 

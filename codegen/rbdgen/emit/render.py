@@ -21,7 +21,7 @@ def render(
     """Prints the whole folder; the manifest, which lists all files, comes last.
 
     Args:
-        facts: what the files say of the robot.
+        facts: the facts of the robot that the files state.
         functions: the functions, in the order in which they are listed.
         options: precision, trigonometry and style.
         golden: the golden vectors of every function; they are computed if not given.

@@ -159,7 +159,7 @@ def _renameat2() -> Callable[..., int] | None:
 
 
 def _put_right(parent: Path) -> None:
-    """Removes or restores what killed runs left in a folder. The caller must hold the lock on it."""
+    """Removes or restores what killed runs left in `parent`. The caller must hold the lock on this folder."""
     for path in sorted(parent.glob(".*-*")):
         leaving = _LEAVING.fullmatch(path.name)
         if leaving is None or path.is_symlink() or not path.is_dir():

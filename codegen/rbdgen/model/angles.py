@@ -1,4 +1,4 @@
-"""Angles that keep what is known about them: exact right angles, and sums of traced angles as one angle."""
+"""Angles that keep known properties: exact right angles, and sums of traced angles as one angle."""
 
 from __future__ import annotations
 

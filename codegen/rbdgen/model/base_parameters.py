@@ -112,7 +112,7 @@ def _scales(own: MassMoments) -> Scales:
 
 
 def without_residue(own: MassMoments) -> MassMoments:
-    """The moments with entries cleared to 0 that are only rounding beside the others."""
+    """The moments, with entries set to 0 that are only rounding relative to the others."""
     return _without_residue(own, _scales(own))
 
 

@@ -34,7 +34,7 @@ class Contact:
 
     @property
     def rows(self) -> int:
-        """The number of equations: linear ones, then those of axes."""
+        """The number of equations: three linear ones, followed for a frame by three angular ones."""
         return 3 if self.kind == "point" else 6
 
     @property

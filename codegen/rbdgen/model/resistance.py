@@ -97,7 +97,7 @@ def left_out(description: Description, dissipation: Dissipation) -> Iterator[str
 def _unused(
     description: Description, dissipation: Dissipation
 ) -> Iterator[tuple[DescribedJoint, dict[str, float], str]]:
-    """The joints whose resistance is not used, with its values and what to do."""
+    """The joints whose resistance is not used, with its values and advice."""
     for joint in description.joints:
         if joint.type == "fixed":
             continue

@@ -36,7 +36,7 @@ class TreeSize:
     contacts: int
     """The number of bodies that move an end of a contact, summed over all ends of contacts."""
     rows: int
-    """The number of bodies that move an end of a contact, times the contact's rows, summed likewise."""
+    """The number of bodies that move an end of a contact, times the contact's rows, over all ends."""
     forces: int
     """The number of rows of all contacts."""
     carried: int

@@ -73,8 +73,8 @@ def design_table(request: Request, axes: BodyAxes | None) -> Table:
 def with_update(functions: Sequence[FunctionSource], table: Table, *, lean: bool) -> list[FunctionSource]:
     """The functions with the table as their last input, and the function that computes the table.
 
-    If `lean`, the table only holds what these functions read. Otherwise it depends only on the robot and its
-    parameters, so that other functions of the same robot take it as well.
+    If `lean`, the table only holds the elements that these functions read. Otherwise it depends only on the
+    robot and its parameters, so that other functions of the same robot take it as well.
     """
     name = table.argument.name
     read = set[int]().union(*(elements_read(function.program, name) for function in functions))

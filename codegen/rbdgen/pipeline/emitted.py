@@ -29,7 +29,7 @@ def check_emitted(options: Options, target: Target) -> None:
 
 
 def with_needed(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:
-    """The options with the functions that the files of backends need beside those asked for."""
+    """The options with the functions that the files of backends need in addition to those asked for."""
     for name in dict(asked_for(options.emit)):
         options = ON_REQUEST[name].extended(options, rows, model, parameters)
     return options

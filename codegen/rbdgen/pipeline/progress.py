@@ -66,7 +66,7 @@ class Stage:
 
 
 class Compiling(Watch):
-    """Reports what a compiler does."""
+    """Reports the progress of compilations."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

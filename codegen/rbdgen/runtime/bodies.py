@@ -17,7 +17,8 @@ trace."""
 LINEAR, ABOUT_CENTER, CONSTANT_INERTIA = 0, 1, 2
 """The kinds of links, as in `bodies.h`. A `LINEAR` link has its mass, first moment and inertia about the
 origin as parameters, in which the dynamics is linear. A link `ABOUT_CENTER` has its mass, centre of mass and
-inertia about that centre. `CONSTANT_INERTIA` is the kind of the latter whose inertia is no input."""
+inertia about that centre. `CONSTANT_INERTIA` stands for such a link if this inertia is constant and physical.
+"""
 
 
 class Bodies:

@@ -3,8 +3,8 @@
 Rucker and Wensing, Smooth parameterization of rigid-body inertia, RA-L 2022. The pseudo-inertia is U U^T with
 U = e^alpha [[e^d1, s12, s13, t1], [0, e^d2, s23, t2], [0, 0, e^d3, t3], [0, 0, 0, 1]], in Pinocchio's order.
 
-Both formulas are plain arithmetic, so that they compute with numbers, with columns of arrays and with what
-frameworks trace and differentiate.
+Both formulas are plain arithmetic, so that they compute with numbers, with columns of arrays and with values
+that frameworks trace and differentiate.
 """
 
 from __future__ import annotations

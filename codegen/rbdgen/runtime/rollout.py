@@ -52,8 +52,8 @@ class Rollout:
 
         u_k = tau_k + K_k (x_k - xs_k),    x_k - xs_k = [difference(qs_k, q_k), v_k - vs_k],
 
-    where x_k is the state before the step. `gains` (..., N, nv, 2 nv) has the matrices K_k; their columns are
-    those of the tangent space, first of q, then of v. `states` (..., N, nq + nv) has the states xs_k =
+    where x_k is the state before the step. `gains` (..., N, nv, 2 nv) has the matrices K_k; their columns
+    belong to the tangent space of q, then to v. `states` (..., N, nq + nv) has the states xs_k =
     [qs_k, vs_k]; it may have one more row, the state at the end, which is not read. The results then have a
     third part, the controls u_k (..., N, nv), or, with `last=True`, the last control. The function
     `difference` must have been generated.

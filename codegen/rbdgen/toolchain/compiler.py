@@ -26,9 +26,9 @@ INSTALL: Final = "install one (apt install gcc python3-dev)"
 ANOTHER: Final = "name another compiler in CC"
 
 FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
-"""Flags for emitted functions, beside those of the target. The code is position-independent and does not set
-errno. No symbol is visible outside of the module, so that two builds of one robot can be in one process.
-None of the flags changes a result.
+"""Flags for emitted functions, in addition to those of the target. The code is position-independent and does
+not set errno. No symbol is visible outside of the module, so that two builds of one robot can be in one
+process. None of the flags changes a result.
 """
 
 BINDING_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden")

@@ -28,7 +28,7 @@ DEBUGGED: Final = "-O0"
 """The flag of a build for debugging: its flash and stack are reported beside those of the target's flags."""
 
 CROSS_FLAGS: Final = ("-std=c99", "-fstack-usage", "-ffunction-sections", "-fdata-sections")
-"""Flags that the measurement of figures needs, beside those of the target."""
+"""Flags that the measurement of figures needs, in addition to those of the target."""
 
 
 def cross_compiler(target: Target) -> Compiler | None:

@@ -205,7 +205,9 @@ def write_sources(files: Mapping[str, str], folder: Path) -> None:
 def function_compilations(
     sources: Sources, toolchain: Toolchain
 ) -> tuple[list[Compilation], list[BatchFunction]]:
-    """The compilations of functions and of batch functions, for a compiler that runs beside the sources."""
+    """The compilations of functions and of batch functions, for a compiler that runs in a folder next to
+    that of the sources.
+    """
     here = f"-I../{sources.name}"
     flags = toolchain.function_flags
     vectors = {

@@ -30,7 +30,7 @@ class Target:
     prefix: str
     """The prefix of the cross tools (`arm-none-eabi-`); empty for the machine's own."""
     flags: tuple[str, ...]
-    """The compiler's flags, beside language and warnings."""
+    """The compiler's flags, without those for the language and for warnings."""
     reals: tuple[Real, ...]
     """The number types of its hardware."""
     word: int

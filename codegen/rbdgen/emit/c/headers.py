@@ -16,7 +16,7 @@ from rbdgen.graph.programs.program import Program
 
 @dataclass(frozen=True)
 class CNeeds:
-    """The headers and declarations that a file needs beside the statements of its function."""
+    """The headers and declarations that a file needs in addition to the statements of its function."""
 
     unused: tuple[str, ...]
     """The arguments that no statement reads."""

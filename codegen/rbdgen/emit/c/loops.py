@@ -262,7 +262,7 @@ class LoopPrinter:
         parameters: Mapping[str, str],
         early: Sequence[tuple[str, int]],
     ) -> Body:
-        """The statements of a body, preceded by those that read what must be read early."""
+        """The statements of a body, after those that read the elements of `early`."""
         square = loop.square
         if self.vectors is not None and square is not None and square.size % self.vectors.most == 0:
             return Body((), self._transposed(square, *loop.reads, *loop.writes), vector=True)

@@ -44,8 +44,8 @@ def files(folder: Folder) -> dict[str, str]:
 def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
     """The page to append to README.md: a table of figures measured on the objects of a cross compiler.
 
-    `functions` maps a name to the facts of the manifest, with `object_bytes`, `stack_bytes`, the same of
-    `debugged`, `instructions` and `outside`.
+    `functions` maps a name to the facts of the manifest, with `object_bytes`, `stack_bytes`, the same two
+    of `debugged`, `instructions` and `outside`.
     """
     rows = [
         {

@@ -46,7 +46,7 @@ class GoldenCase:
 
 @dataclass(frozen=True)
 class Golden:
-    """The golden states of one function, and what its self-test accepts."""
+    """The golden states of one function, and the error that its self-test accepts."""
 
     cases: tuple[GoldenCase, ...]
     tolerance: float

@@ -1,4 +1,4 @@
-"""The resistance of a joint to its motion, beside the inertia of the bodies that it moves.
+"""The resistance of a joint to its motion, in addition to the inertia of the bodies that it moves.
 
     tau = ID(q, v, a) + d v + f s(v) + k (q - q0) + A a
 

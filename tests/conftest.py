@@ -33,7 +33,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return None if seed is None else f"sample: --sample {seed} gives it again"
 
 
-@pytest.hookimpl(trylast=True)  # after those that -m leaves out are gone
+@pytest.hookimpl(trylast=True)  # after -m has removed tests
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With `--sample`, keeps only a sample of the rows of each table that is marked as sampled."""
     seed = config.getoption("--sample")
@@ -54,14 +54,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _values(item: pytest.Item) -> dict[str, str]:
-    """The arguments of a case, as texts."""
+    """The arguments of a case as texts, by name."""
     spec = getattr(item, "callspec", None)
     return {} if spec is None else {name: str(value) for name, value in spec.params.items()}
 
 
 @pytest.fixture(scope="session")
 def sample_seed(request: pytest.FixtureRequest) -> int:
-    """The seed of `--sample`, 0 without it: what random campaigns draw from."""
+    """The seed of `--sample`, or 0, from which random tests draw."""
     return int(request.config.getoption("--sample") or 0)
 
 
@@ -84,7 +84,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def build_cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
-    """Builds of this run, shared among its tests, apart from the user's."""
+    """The cache of builds of this run, which its tests share and which is not the user's."""
     return Cache(tmp_path_factory.mktemp("cache"))
 
 

@@ -1,4 +1,4 @@
-"""Views of matrices in arrays, against NumPy's indices."""
+"""Views of matrices in arrays have the indices that NumPy gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of the sources: which stage may import which, and how long a file may be."""
+"""The rules of the sources: the imports between stages, and the length of files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ STAGES = (
     ("cli",),
     ("__main__",),
 )
-"""The order of the stages: a module imports its own row and those above, never one below."""
+"""The stages in order: a module may import modules of its own row and of those above, but none below."""
 
 FORBIDDEN = {
     "graph": {"description", "model", "inertia", "sweeps", "functions"},
@@ -55,8 +55,8 @@ FORBIDDEN = {
     "runtime": {name for row in STAGES for name in row if name != "runtime"}
     | {"access", "machine", "options", "version", "resources", "spatial"},
 }
-"""Earlier stages and leaves that a stage does without all the same: the graph knows nothing of robots, and a
-generated package carries `runtime` away together with `errors` and `signature` only."""
+"""Earlier stages and leaves that a stage must not import: the graph is independent of robots, and a generated
+package contains `runtime` with `errors` and `signature` only."""
 
 MOST_LINES = 420
 
@@ -74,17 +74,17 @@ def relative(path: Path) -> str:
 
 
 def stage_of(path: Path) -> str:
-    """The first part of the path inside the package: a folder or a module of its own."""
+    """The stage of a file: the first part of its path in the package, a folder or a single module."""
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
 def imported(tree: ast.AST, path: Path) -> Iterator[tuple[str, int]]:
-    """The stage and line of every import of rbdgen's own, inside functions and for type checkers too."""
+    """The stage and line of every import from rbdgen, also inside functions and for type checkers."""
     return ((parts[1], line) for parts, line in imported_names(tree, path))
 
 
 def imported_names(tree: ast.AST, path: Path) -> Iterator[tuple[list[str], int]]:
-    """The parts of every name of rbdgen's own that is imported, and the line."""
+    """The parts of every imported name of rbdgen, and the line of the import."""
     package = ("rbdgen", *path.relative_to(ROOT).parent.parts)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -135,13 +135,13 @@ def test_data_flows_one_way(path: Path) -> None:
     ],
 )
 def test_a_backward_edge_is_seen(place: str, line: str) -> None:
-    """The test above can fail: relative, lazy and conditional imports are read as well."""
+    """The test above finds wrong imports, also relative, lazy and conditional ones."""
     assert len(backward_edges(line, ROOT / place)) == 1
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "emit").glob("*/*.py")), ids=relative)
 def test_a_backend_does_without_the_others(path: Path) -> None:
-    """Shared parts of emission are in `emit` itself; batch functions and build files are made from the C."""
+    """Back ends do not import each other, except that batches and build files are made from the C."""
     own = path.parent.name
     others = {folder.name for folder in (ROOT / "emit").iterdir() if folder.is_dir()} - {own, "selftest"}
     if own in ("batch", "project"):
@@ -173,7 +173,7 @@ def test_families_of_functions_do_not_import_each_other() -> None:
 
 
 def imports_between(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
-    """For every file, the others that it imports; `rbdgen/__init__.py` stands above all."""
+    """The files that every file imports, without `rbdgen/__init__.py`, which imports all others."""
     found: dict[Path, set[Path]] = {}
     for path, text in texts.items():
         own = found.setdefault(path, set())
@@ -238,7 +238,7 @@ def test_no_test_imports_another(path: Path) -> None:
 
 
 def test_an_import_of_a_test_is_seen() -> None:
-    """The test above can fail."""
+    """The test above finds such an import."""
     assert modules_of_tests("from functions.test_rows import SHAPES")
     assert modules_of_tests("from functions import test_rows")
     assert modules_of_tests("def f():\n    import functions.test_rows")

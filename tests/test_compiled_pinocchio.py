@@ -1,6 +1,7 @@
-"""Compiled C, called in batches, against Pinocchio: arms, quadrupeds, a humanoid.
+"""Compiled C, called in batches, agrees with Pinocchio for arms, quadrupeds and a humanoid.
 
-The interpreter judges every form on every robot, and has the bits of the C: a few robots are enough here.
+Other tests run every form on every robot by the interpreter, which has the bits of the C; a few robots
+suffice here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STATES = 100
 TOLERANCE = 1e-10
 
 QUICK = ("rnea", "aba", "crba", "minv")
-"""The derivatives of a humanoid take a minute to compile."""
+"""The functions of the humanoid, whose derivatives take a minute to compile."""
 
 CASES: tuple[tuple[str, Base, tuple[str, ...]], ...] = (
     ("arm7", "fixed", Options().functions),
@@ -66,7 +67,7 @@ def test_without_savings(base: Base) -> None:
 
 @pytest.mark.parametrize("number", few([1], range(max(len(row.forms) for row in TABLE.values()))))
 def test_forced_variants(number: int) -> None:
-    """The k-th form of every function that has so many, forced."""
+    """The form of this number is forced for every function that has as many forms."""
     chosen = {name: row.forms[number].name for name, row in TABLE.items() if number < len(row.forms)}
     subject = robot("double_pendulum", "floating")
     lib = rbdgen.build(subject, tuple(chosen), variants=chosen)

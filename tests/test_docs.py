@@ -1,4 +1,4 @@
-"""The examples of the pages in docs/ run."""
+"""The examples of the pages in docs/ run, and their figures are those that were measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def page(name: str) -> str:
 
 
 def example(name: str, under: str = "") -> str:
-    """The first example of a page, or of what stands under a heading of it."""
+    """The first example of a page, or of the section with this heading."""
     text = page(name).partition(f"## {under}\n")[2].partition("\n## ")[0] if under else page(name)
     code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     return str(code)
@@ -43,7 +43,7 @@ def test_parameters_that_stay_inputs() -> None:
 
 
 def test_derivatives_along_directions() -> None:
-    """The rows of M, by seven weights at once."""
+    """Seven weights in one call give the rows of M."""
     vectors = ("q", "v", "a", "tau", "tau_bar", "q_dot", "v_dot", "tau_dot")
     names: dict[str, Any] = {"rbdgen": rbdgen, "np": np, **dict.fromkeys(vectors, np.full(7, 0.3))}
     exec(example("functions.md", "Derivatives along directions"), names)
@@ -69,7 +69,7 @@ def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_lifted_problem_of_optimal_control(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both ways come to the cost that is told; iterations may differ by a few where rounding does."""
+    """Both ways reach the cost on the page; the numbers of iterations may differ by a few due to rounding."""
     code, told = re.findall(
         r"```(?:python)?\n(.*?)```", page("frameworks.md").partition("### ")[2], re.DOTALL
     )[:2]
@@ -92,11 +92,11 @@ def test_rollouts_have_the_shapes_that_are_told() -> None:
     assert (names["A"].shape, names["B"].shape) == ((4, 4), (4, 2))
     exec(example("trajectories.md", "Feedback"), names)
     found, nominal = names["found"], names["nominal"]
-    assert np.abs(found.q[-1] - nominal.q[-1]).max() < 0.05  # 0.1 off at first
+    assert np.abs(found.q[-1] - nominal.q[-1]).max() < 0.05  # 0.1 at the start
     np.testing.assert_allclose(found.tau[0], names["K"][0] @ [0.1, 0.1, 0, 0])
 
 
-@pytest.mark.filterwarnings("ignore")  # of the frameworks
+@pytest.mark.filterwarnings("ignore")  # warnings of the frameworks
 @pytest.mark.parametrize(("framework", "heading"), [("jax", "JAX"), ("torch", "PyTorch")])
 def test_functions_of_jax_and_pytorch(
     framework: str, heading: str, capsys: pytest.CaptureFixture[str]
@@ -153,7 +153,7 @@ def test_operations_of_alike_limbs_are_those_pinned() -> None:
 
 @pytest.mark.parametrize(("name", "suite"), [("contacts.md", "contact"), ("functions.md", "more")])
 def test_speeds_are_those_measured(name: str, suite: str) -> None:
-    """Microseconds a call, in brackets how many times as fast as Pinocchio; then in batches, ns a state."""
+    """The tables have us per call, then ns per state in batches, and speeds relative to Pinocchio."""
     text = page(name)
     results = DOCS.parent / "benchmarks" / "results"
     for way, prefix in (("one call", suite), ("a batch", f"{suite}_batch")):
@@ -186,7 +186,7 @@ def results_of(name: str) -> dict[str, Any]:
 
 
 def test_rollouts_are_as_quick_as_measured() -> None:
-    """Nanoseconds a step, in brackets the throughput beside `aba`; milliseconds of the arm in words."""
+    """The table has ns per step and the throughput relative to `aba`; the text has ms for the arm."""
     text = page("trajectories.md")
     for row, robot in (("7-dof arm", "arm7"), ("18-dof quadruped, floating", "quadruped12")):
         found = results_of(f"rollouts_{robot}")
@@ -210,7 +210,7 @@ FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}
 
 
 def test_frameworks_take_as_long_as_measured() -> None:
-    """Nanoseconds a state; one state of the arm in words, in microseconds."""
+    """The table has ns per state; the text has us for one state of the arm."""
     text, measured = (
         page("frameworks.md"),
         {name: results_of(f"bridges_{name}")["cases"] for name in FRAMEWORKS},

@@ -1,4 +1,4 @@
-"""A chain of 100 joints, trees of up to 200 bodies: compiled C against Pinocchio, straight and in loops."""
+"""Compiled C of a chain of 100 joints and trees of up to 200 bodies agrees with Pinocchio, also in loops."""
 
 from __future__ import annotations
 

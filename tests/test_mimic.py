@@ -1,4 +1,4 @@
-"""Robots with mimic joints as compiled C, in Pinocchio's own words, and in the example."""
+"""Robots with mimic joints as compiled C, as Pinocchio models, and in the example."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.table import lookup
 
 COMPILED = ("rnea", "crba", "aba_fext", "kinetic_energy")
-"""One of every kind of inputs and outputs but derivatives; the interpreter judges all."""
+"""Functions with all kinds of inputs and outputs except derivatives; others are tested by the interpreter."""
 
 ROOT = Path(__file__).parents[1]
 

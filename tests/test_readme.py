@@ -24,7 +24,7 @@ BATCHES = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 ROBOTS = {"7-dof arm": "arm7", "18-dof quadruped": "quadruped12", "36-dof humanoid": "humanoid30"}
-"""Row of the table of speeds -> file of `benchmarks/results`."""
+"""The rows of the table of speeds, with their files in `benchmarks/results`."""
 
 
 def table(corner: str) -> dict[str, dict[str, str]]:
@@ -78,8 +78,7 @@ def test_frames_print_what_the_comment_says() -> None:
     [("README.md", "| family | functions |", 2), ("docs/functions.md", "| function | computes |", 1)],
 )
 def test_every_function_is_in_the_table(page: str, heading: str, column: int) -> None:
-    """Functions of frames in three conventions are one name `frame_..._x`, and all derivatives have one name
-    each."""
+    """The table has one name `frame_..._x` for three conventions, and one for each kind of derivatives."""
     text = (ROOT / page).read_text(encoding="utf-8")
     rows = text[text.index(heading) :].partition("\n\n")[0].splitlines()[2:]
     shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[column])}
@@ -90,7 +89,7 @@ def test_every_function_is_in_the_table(page: str, heading: str, column: int) ->
 
 @pytest.mark.parametrize("row", table(""))
 def test_speeds_are_those_measured(row: str) -> None:
-    """Microseconds, and in brackets how many times as fast as Pinocchio, to the digits shown."""
+    """The table has us per call and the speed relative to Pinocchio, to the digits shown."""
     results = results_of(f"{ROBOTS[row]}.json")
     assert row.startswith(f"{results['dof']}-dof ")
     shown = {}
@@ -116,7 +115,7 @@ def test_every_robot_has_its_row() -> None:
 
 @pytest.mark.parametrize("row", table("`make bench-batch`"))
 def test_batches_are_those_measured(row: str) -> None:
-    """Nanoseconds a state, and in brackets times as fast as Pinocchio, in double and in float."""
+    """The table has ns per state, and speeds relative to Pinocchio in double and in float."""
     results = results_of(f"batch_{ROBOTS[row]}.json")
     shown = {
         name: f"{x['batch']:.0f} ({x['pinocchio'] / x['batch']:.1f}, {x['pinocchio'] / x['float']:.0f})"
@@ -126,7 +125,7 @@ def test_batches_are_those_measured(row: str) -> None:
 
 
 def test_figures_of_small_machines_are_those_pinned() -> None:
-    """The figures are those for the options of each row's command."""
+    """The figures are those of the options in the command of each row."""
     pinned = (ROOT / "tests/golden/embedded/figures.md").read_text(encoding="utf-8")
     start = README.index("| command | flash, bytes |")
     _, _, *rows = README[start:].partition("\n\n")[0].splitlines()
@@ -166,7 +165,7 @@ def test_gains_of_threads_are_those_measured() -> None:
     gains = [round(row["long"] / row["threads"], 1) for row in rows.values()]
     largest = rows["humanoid30", "rnea_derivatives"]
     gain = round(largest["batch"] / largest["batch_threads"], 1)
-    rate = 3 * 36 * 36 * 8 / largest["batch"]  # bytes of three matrices a nanosecond
+    rate = 3 * 36 * 36 * 8 / largest["batch"]  # bytes of three matrices per ns
     text = BATCHES.replace("\n", " ")
     assert f"which one thread writes at {rate:.0f} GB/s" in text
     assert f"Two threads are {min(gains)} to {max(gains)} times as fast as one" in text

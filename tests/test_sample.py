@@ -1,4 +1,4 @@
-"""Samples of tables: every value of every argument, the same rows for the same seed."""
+"""Samples of tables have every value of every argument, and the same rows for the same seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source distribution and the wheel made from it, away from the source tree: complete, and working."""
+"""The source distribution and the wheel made from it are complete, and work outside of the source tree."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def built(folder: Path, target: str) -> Path:
-    """The file of this kind that hatchling makes of a source tree."""
+    """The file of this kind that hatchling builds from a source tree."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", folder / "dist"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     (file,) = (folder / "dist").glob("rbdgen-*.tar.gz" if target == "sdist" else "rbdgen-*-py3-none-any.whl")
@@ -91,7 +91,7 @@ def test_all_places_name_the_same_least_python_and_version(site: Path) -> None:
 
 
 def test_the_continuous_integration_runs_on_the_least_python() -> None:
-    """`.ci/run` reads it from `pyproject.toml`: the line is in the form that it looks for."""
+    """`.ci/run` finds the line of this version in `pyproject.toml`."""
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     (line,) = (line for line in lines if line.startswith("least="))
     done = subprocess.run(

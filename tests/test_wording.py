@@ -1,4 +1,4 @@
-"""Messages name options as their reader knows them: arguments in Python, flags on the command line."""
+"""Messages name options as users give them: as arguments in Python, and as flags on the command line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_several_in_a_message_and_through_a_pickle() -> None:
 
 
 def test_flags_are_those_of_the_parser() -> None:
-    """Every argument in Python that the command line has a flag for."""
+    """The flags of arguments are those of the parser of the command line."""
     parser = PARSERS["generate"]()
     known = {flag for action in parser._actions for flag in action.option_strings}
     arguments = {*inspect.signature(rbdgen.load_robot).parameters, *inspect.signature(Options).parameters}

@@ -1,4 +1,4 @@
-"""Natural mistakes in calls of the API do what was meant, or one line says what to give instead."""
+"""Natural mistakes in calls do what the user intended, or one line says what to give instead."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def loaded() -> Any:
 
 @pytest.mark.parametrize("robot", [PENDULUM, BUNDLED[PENDULUM]])
 def test_a_name_or_a_path_is_loaded(robot: Any, tmp_path: Path) -> None:
-    """A name or a path is taken wherever a robot is an argument."""
+    """A name or a path is accepted wherever a robot is an argument."""
     q = [0.3, -0.4]
     expected = rbdgen.build(loaded(), ["gravity"]).gravity(q)
     np.testing.assert_array_equal(rbdgen.build(robot, ["gravity"]).gravity(q), expected)

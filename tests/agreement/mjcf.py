@@ -1,4 +1,4 @@
-"""MJCF models of dm_control against MuJoCo: M, bias force, acceleration without constraints and actuators."""
+"""Compares MJCF models with MuJoCo: M, the bias force, and accelerations without constraints or motors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows(folder: Path) -> Iterator[Row]:
 def row_of(path: Path) -> Row:
     model = mujoco.MjModel.from_xml_path(str(path))
     try:
-        # what follows is a constraint in MuJoCo; friction is one as well
+        # The following are constraints in MuJoCo, and friction is one as well.
         robot = load_robot(str(path), snap=0.0, damping=True, mimic="independent", ignore="all")
     except RbdgenError as error:
         return Row(path.name, "", remark=str(error).removeprefix(f"{path}: "))
@@ -41,7 +41,7 @@ def ignored(robot: Robot, path: str) -> list[str]:
 
 
 def leave_out(model: Any) -> None:
-    """Removes what `--ignore all` leaves out, and constraints and actuators."""
+    """Removes the features that `--ignore all` leaves out, and all constraints and actuators."""
     flags = mujoco.mjtDisableBit
     model.opt.disableflags |= flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
     model.opt.density = model.opt.viscosity = 0
@@ -73,7 +73,7 @@ def results(name: str, robot: Robot, inputs: dict[str, Any]) -> Any:
 
 
 def motion(robot: Robot, q: Any, v: Any) -> tuple[Any, Any]:
-    """T with qvel = T v, and w x v of a free body: MuJoCo's linear velocities are in world axes."""
+    """T in qvel = T v, as MuJoCo's linear velocities are in world axes, and w x v of a free body."""
     T, slip = np.eye(len(v)), np.zeros(len(v))
     for joint in robot.model.manifold.joints:
         if joint.kind == "floating":
@@ -87,7 +87,7 @@ def motion(robot: Robot, q: Any, v: Any) -> tuple[Any, Any]:
 
 
 def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-    """M, bias less springs and damping, and qacc: every element has the place that it has here."""
+    """MuJoCo's M, bias force with springs and damping, and qacc, with elements in the order of rbdgen."""
     data, (T, _) = mujoco.MjData(model), motion(robot, q, v)
     data.qpos[:], data.qvel[:] = to_qpos(robot, q), T @ v
     mujoco.mj_forward(model, data)
@@ -98,7 +98,7 @@ def of_mujoco(robot: Robot, model: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
 
 
 def to_qpos(robot: Robot, q: Any) -> Any:
-    """The same positions with w first in quaternions."""
+    """The configuration in MuJoCo's convention, with w first in quaternions."""
     qpos = np.array(q)
     for joint in robot.model.manifold.joints:
         if joint.kind in ("spherical", "floating"):

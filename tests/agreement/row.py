@@ -15,7 +15,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Row:
-    """`errors`: by column, the largest relative error; `remark`: why there is none, or what was left out."""
+    """A row: `errors` has the largest relative error of each column.
+
+    `remark` says why there are no errors, or which features were left out.
+    """
 
     robot: str
     joints: str
@@ -28,7 +31,7 @@ class Row:
 
 
 def distance(ours: Array, theirs: Array) -> float:
-    """The largest difference, relative to the largest entry of the state's result, at least to 1e-3."""
+    """The largest difference, relative to the largest entry of the state's result, or to 1e-3 if larger."""
     axes = tuple(range(1, theirs.ndim))
     scale = np.maximum(np.abs(theirs).max(axis=axes), 1e-3)
     return float((np.abs(ours - theirs).max(axis=axes) / scale).max())

@@ -1,4 +1,4 @@
-"""Every URDF of example-robot-data that Pinocchio loads, fixed and floating: all functions against it."""
+"""Compares all functions with Pinocchio for every URDF of example-robot-data, on fixed and floating bases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "derivatives of frames": tuple(name for name, row in ALL.items() if row.of_frames and row.derivative_of),
     "contacts": tuple(name for name, row in ALL.items() if row.of_contacts and row.pinocchio),
 }
-"""The columns of the table, each with the functions of which it shows the largest error."""
+"""The columns of the table, each with the functions whose largest error it shows."""
 
 COLUMNS = tuple(FAMILIES)
 
@@ -52,11 +52,11 @@ EXPECTED = 1e-10
 """The error above which a remark gives the reason."""
 
 LIMBS = 3
-"""Limbs at whose ends there are frames and contacts."""
+"""The number of limbs that have a frame and a contact at their ends."""
 
 
 def columns() -> str:
-    """A Markdown table of what every column is of."""
+    """A Markdown table with the functions of every column."""
     lines = [
         f"| {family} | {', '.join(f'`{name}`' for name in names)} |" for family, names in FAMILIES.items()
     ]
@@ -87,7 +87,7 @@ def row_of(path: Path, base: Base) -> Row:
 
 
 def reading_of(path: Path, base: Base, model: Model) -> Any:
-    """Pinocchio's own reading of the file; the model's frames are chosen where it has them."""
+    """Pinocchio's own reading of the file, with the frames of the model."""
     theirs = model_of_urdf(path.read_text(encoding="utf-8"), base)
     for frame in model.frames:
         found = theirs.frames[theirs.getFrameId(frame.name)]
@@ -102,7 +102,7 @@ def joints_of(robot: Robot) -> str:
 
 
 def with_ends(robot: Robot) -> Model:
-    """Frames at the ends of the first limbs, all in contact: one with its axes, the others as points."""
+    """The model with frames at the ends of the first limbs: one has its axes in contact, others a point."""
     model = robot.model
     parents = {body.parent for body in model.bodies}
     last = {frame.body: frame for frame in robot.known_frames.values() if frame.body not in parents}
@@ -112,7 +112,7 @@ def with_ends(robot: Robot) -> Model:
 
 
 def reason_of(model: Model, oracle: PinocchioOracle, error: float) -> str:
-    """Explains the largest error if it is no rounding error."""
+    """A remark that explains the largest error if it is above the usual rounding errors."""
     if error < EXPECTED:
         return ""
     q = model.manifold.random(np.random.default_rng(0), (STATES,))
@@ -133,7 +133,7 @@ def errors_of(model: Model, oracle: PinocchioOracle) -> dict[str, float]:
 
 
 def error_of(row: Function, model: Model, inputs: Mapping[str, Array], oracle: PinocchioOracle) -> float:
-    """The largest error of the forms without loops, which are the textbook form and cheaper ones."""
+    """The largest error of all forms without loops, the textbook's and cheaper ones."""
     expected = oracle(row.name, inputs)
     found = [
         run_on_floats(FunctionForm(row, form), model, inputs) for form in row.forms if form.loops is None

@@ -1,4 +1,4 @@
-"""The contestants of `make bench-batch` compute what rbdgen computes; the chart shows what was measured."""
+"""The contestants of `make bench-batch` have rbdgen's results; the chart shows the measurements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def built(base: Base) -> tuple[Robot, Library, States]:
 
 
 def assert_joints_agree(results: Any, expected: Any, base: Base) -> None:
-    """The joints' part: the base's is in other axes."""
+    """Asserts that the parts for joints agree; those for the base are in other axes."""
     first = 6 if base == "floating" else 0
     scale = np.abs(expected).max()
     np.testing.assert_allclose(results[:, first:], expected[:, first:], rtol=0, atol=1e-10 * scale)

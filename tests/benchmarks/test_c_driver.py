@@ -1,4 +1,4 @@
-"""The driver must hand a C function the right rows and bring back its results, or say what went wrong."""
+"""The driver passes the right rows to a C function and returns its results, or says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CasADi's generator must be given the very graph that rbdgen prints."""
+"""CasADi's generator gets exactly the graph that rbdgen prints."""
 
 from __future__ import annotations
 

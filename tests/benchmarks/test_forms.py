@@ -1,4 +1,4 @@
-"""The report of `make bench-forms` on a choice."""
+"""The report of `make bench-forms` on the selection of a form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_verdicts(measured: float, taken: bool, said: str) -> None:
 
 
 def test_the_straight_line_is_timed_beside_each_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that is left too: here a small gain, of two sliding masses."""
+    """Forms that are not selected are timed too, such as one with a small gain for two sliding masses."""
     timed: list[list[str]] = []
 
     def times(contest: object, robot: object, sources: Sequence[FunctionSource], *_: object) -> list[float]:

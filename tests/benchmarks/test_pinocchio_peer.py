@@ -1,4 +1,4 @@
-"""The sources of the C++ drivers; these take minutes to compile, and `make bench` checks their results."""
+"""The inputs of the C++ drivers, which take minutes to compile; `make bench` checks their results."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_model_file_holds_the_chosen_frames(urdf: Path, tmp_path: Path) -> None:
 
 
 def test_model_file_holds_the_contacts(urdf: Path, tmp_path: Path) -> None:
-    """A point has 3 rows, a frame 6."""
+    """In the model file, a point has 3 rows and a frame has 6."""
     contacts = (rbdgen.Point("a", "l2", (0.1, 0.2, 0.3)), rbdgen.Frame("b", "l5"))
     robot = rbdgen.load_robot(urdf, base="floating", contacts=contacts)
     model = pinocchio_cpp.load_model(urdf, floating=True)

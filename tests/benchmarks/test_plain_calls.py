@@ -1,4 +1,4 @@
-"""The measurements of `make bench-plain`, and the files that it leaves behind."""
+"""The measurements of `make bench-plain`, and the files that it leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measurements of `--more`, whose results never go into the files and charts of the six functions."""
+"""The measurements of `--more`, which do not change the files and charts of the six functions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_each_suite_has_a_driver_that_times_its_functions() -> None:
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, module: Any, folder: Path, words: list[str]) -> list[Any]:
-    """Runs the command line with the measurement replaced; which suite and robot were measured."""
+    """Runs the command line with a fake measurement, and returns the measured suites and robots."""
     seen: list[Any] = []
 
     def measured(contest: Contest, suite: Suite, *_: object) -> dict[str, Any]:

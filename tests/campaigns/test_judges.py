@@ -33,7 +33,7 @@ SEED = 20
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_judge_of_directions_condemns(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results off by 1e-5 of their size, at every state where they are not 0."""
+    """Results that are off by 1e-5 of their size are wrong, at every state at which they are not 0."""
     right = directions.Subject.outputs
     attempt = directions.Subject(SEED, 4).attempt(0, mode)
     results = attempt.subject.outputs(attempt.row, attempt.form, attempt.inputs)
@@ -45,7 +45,7 @@ def test_the_judge_of_directions_condemns(mode: str, monkeypatch: pytest.MonkeyP
 
 
 def test_the_judge_of_parameters_condemns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results off by 1e-7 of their size, and those at the values of the file."""
+    """Results that are off by 1e-7 of their size, and those for the values of the file, are wrong."""
     first = parameters.Subject(SEED, 4, range(8))
     trace = first.names.index("rnea")
     subject = parameters.Subject(SEED, 4, [trace])
@@ -62,7 +62,7 @@ def test_the_judge_of_parameters_condemns(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture
 def subject() -> forms.Subject:
-    """A robot that computes in double, none of whose results are packed."""
+    """A robot whose functions compute in double and have no packed results."""
     return next(x for k in range(99) if (x := forms.Subject(SEED, k)).real == "double" and not x.packed)
 
 
@@ -70,7 +70,7 @@ def subject() -> forms.Subject:
 def test_the_judge_of_forms_condemns(
     subject: forms.Subject, change: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Results off by 1e-7, relative or absolute; a design that raises what nobody meant."""
+    """Results that are off by 1e-7 are wrong, and a design that raises an unintended error crashes."""
     attempt = forms.Attempt(subject, lookup("crba"), "composite")
     assert not attempt.verdict(None).failed
     right = forms.interpreted
@@ -83,7 +83,7 @@ def test_the_judge_of_forms_condemns(
 
 
 def test_the_judge_of_emitted_code_condemns(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last bit of one element, numbers beyond a result, a program that fails, C that does not compile."""
+    """A wrong last bit, numbers beyond a result, a failing program and C that does not compile are found."""
     attempts = [forms.Attempt(subject, lookup(name), "composite") for name in ("aba", "crba")]
     sources = [(x.source, subject.states(x.row)) for x in attempts]
     library = emitted.Emitted(subject.robot, "double", subject.native, sources)
@@ -117,7 +117,7 @@ def test_the_judge_of_emitted_code_condemns(subject: forms.Subject, monkeypatch:
 
 
 def test_the_sanitizers_condemn(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays that are a byte short, and the last bit of a number."""
+    """Arrays that are a byte too short, and a wrong last bit, are found."""
     attempt = forms.Attempt(subject, lookup("crba"), "composite")
     assert isinstance(attempt.source, FunctionSource)
     code = emitted.Emitted(subject.robot, "double", False, [(attempt.source, subject.states(attempt.row))])
@@ -137,7 +137,7 @@ def test_the_sanitizers_condemn(subject: forms.Subject, monkeypatch: pytest.Monk
 
 
 def test_the_judge_of_gradients_condemns(subject: forms.Subject, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gradients off by 1e-7 of their size, and words about the values."""
+    """Gradients that are off by 1e-7 of their size, and wrong values, are found."""
     row, model = lookup("rnea"), subject.robot.model
     exact: list[Any] = []
 
@@ -168,7 +168,7 @@ def _loaded(kind: str, seed: int, folder: Path) -> tuple[Judge, Robot]:
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("kind", ["axis_aligned", "floating_base"])
 def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
-    """One element of one output off by 1e-9 of the largest; a word where a number should be; a traceback."""
+    """An element that is off by 1e-9 of the largest one, one that is no number, and an error are found."""
     judge, _ = _loaded(kind, 5, tmp_path)
     inputs = judge.state(np.random.default_rng(0))
     right, textbook = judge.at(inputs)[function], forms_of(function)[0]
@@ -182,9 +182,9 @@ def test_the_judge_condemns(kind: str, function: str, tmp_path: Path) -> None:
 
 
 def test_what_a_problem_excuses_is_measured(tmp_path: Path) -> None:
-    """4 km along the first joint's axis, in axes that are not the joint's: 1e-11 is lost there, no more.
+    """For bodies 4 km along the first joint's axis, in axes other than the joint's, 1e-11 is excused.
 
-    An error of 1e-6 is wrong for that robot; one of 2e-12 is wrong for a robot of ordinary size.
+    An error of 1e-6 is wrong for this robot; one of 2e-12 is wrong for a robot of ordinary size.
     """
     long, looped = case_of(0, 2206), forms_of("rnea")[-1]
     judge = Judge(long.plan, 0.0)
@@ -200,7 +200,7 @@ def test_what_a_problem_excuses_is_measured(tmp_path: Path) -> None:
 
 
 def test_a_tilt_of_an_axis_is_seen(tmp_path: Path) -> None:
-    """A robot with one axis turned by 1e-9 rad is not the one that is judged: no form passes for it."""
+    """The results of a robot with one axis turned by 1e-9 rad are wrong in all forms."""
     judge, robot = _loaded("axis_aligned", 2, tmp_path)
     inputs = judge.state(np.random.default_rng(2))
     first, *others = robot.model.bodies

@@ -1,4 +1,4 @@
-"""A small part of every campaign finds no failure; the page and the command of the campaigns."""
+"""A small part of every campaign finds no failures; the page and the command of the campaigns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from campaigns.robots import KINDS, case_of, run_case
 from campaigns.tally import total
 
 SEED = 20
-"""Another seed than that of the table, so that `make attack` and this test try different cases."""
+"""A seed other than that of the table, so that `make attack` and this test try different cases."""
 
 SMALL = 10
 
@@ -33,7 +33,7 @@ def test_campaign(name: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_robots(kind: str) -> None:
-    """Two of every kind; a few of them are designed, two compiled."""
+    """Two robots of every kind are tried; a few functions are designed, and two are compiled."""
     first = list(KINDS).index(kind)
     tally = total(run_case(SEED, number) for number in (first, first + len(KINDS)))
     assert tally.tried == 2

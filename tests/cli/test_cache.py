@@ -28,7 +28,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_where_it_is(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     empty = f"folder   {root}\nentries  0\nsize     0 bytes, at most 1.5 GB are kept (RBDGEN_CACHE_SIZE)\n"
     assert told(capsys) == empty
-    assert not root.exists()  # asking makes none
+    assert not root.exists()  # the command creates no cache
     entry = Cache(root).entry("a" * 64, lambda folder: (folder / "x").write_bytes(bytes(1234)) and None)
     seal = (entry / "entry.json").stat().st_size
     monkeypatch.setenv("RBDGEN_CACHE_SIZE", "unlimited")

@@ -1,4 +1,4 @@
-"""Every command, as a user types it. A mistake gives one line and status 2, and nothing is written."""
+"""Every command as a user types it; a mistake gives one line and status 2, and nothing is written."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_every_option_has_a_help(command: str) -> None:
 
 
 def test_a_command_has_its_own_options_only() -> None:
-    """A name of a folder, or a machine's memory, means nothing where nothing is written."""
+    """Options such as the name of a folder are refused by commands that write nothing."""
     options = {name: {action.dest for action in parser()._actions} for name, parser in PARSERS.items()}
     assert options["inspect"] <= options["generate"]
     assert "functions" not in options["inspect"] | options["list"]
@@ -260,7 +260,7 @@ def test_warnings_are_one_line_each(here: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_warning_about_line_100_names_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`:100:` is not printed as an emoji, and the warning is one line however long the path."""
+    """`:100:` is not printed as an emoji, and the warning is one line for any length of the path."""
     folder = Path("x" * 120)
     folder.mkdir()
     text = Path(PENDULUM).read_text().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 2 0"/>', 1)
@@ -297,4 +297,4 @@ def test_output_that_cannot_be_written(arguments: list[str], here: Path) -> None
     assert "Traceback" not in done.stderr
 
 
-# ---- what can be wrong
+# ---- mistakes

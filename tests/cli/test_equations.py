@@ -1,4 +1,4 @@
-"""`rbdgen equations` prints or writes the equations, whole or not at all."""
+"""`rbdgen equations` prints or writes the equations completely, or refuses."""
 
 from __future__ import annotations
 

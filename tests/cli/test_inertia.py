@@ -1,4 +1,4 @@
-"""`rbdgen inertia`: the operations on inertias as C, without a robot."""
+"""`rbdgen inertia` writes the operations on inertias as C, without a robot."""
 
 from __future__ import annotations
 

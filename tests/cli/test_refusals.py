@@ -1,4 +1,4 @@
-"""Refusals of the command line: one line, status 2, nothing written."""
+"""The command line refuses by one line with status 2, and writes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lines(text: str) -> list[str]:
 def status_of(arguments: list[str]) -> object:
     try:
         return main(arguments)
-    except SystemExit as left:  # argparse leaves this way
+    except SystemExit as left:  # raised by argparse
         return left.code
 
 
@@ -34,7 +34,7 @@ def sparse(path: Path, size: int) -> None:
 
 @pytest.fixture
 def files(here: Path) -> Path:
-    """Files that are no robots, and one that is too large."""
+    """A folder with files that are no robots, and one for a robot that is too large."""
     Path("empty.urdf").touch()
     Path("folder.urdf").mkdir()
     Path("text.urdf").write_text("not a robot\n")

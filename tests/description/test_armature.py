@@ -1,4 +1,4 @@
-"""Rotors of motors: from files of their own and from the elements that Drake adds to URDF."""
+"""Rotors of motors are read from files of their own and from the elements that Drake adds to URDF."""
 
 from __future__ import annotations
 

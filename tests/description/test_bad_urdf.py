@@ -1,4 +1,4 @@
-"""Bad files, each refused in one line that names the file, the line, the fault and the remedy."""
+"""Bad files are refused in one line that names the file, the line, the fault and the remedy."""
 
 from __future__ import annotations
 
@@ -360,7 +360,7 @@ def test_other_encodings_are_refused(encoding: str) -> None:
 
 
 def test_utf_7_cannot_hide_a_doctype() -> None:
-    """The declared encoding is not believed: `+ADw-`, an encoded `<`, is plain text before the root."""
+    """The declared encoding is not used, so that `+ADw-`, an encoded `<`, is plain text before the root."""
     doctype = b"+ADwAIQ-DOCTYPE robot+AD4-"
     data = b'<?xml version="1.0" encoding="UTF-7"?>\n' + doctype + b'<robot name="r"><link name="a"/></robot>'
     with pytest.raises(DescriptionError, match="not XML"):

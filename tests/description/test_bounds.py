@@ -1,4 +1,4 @@
-"""Files that ask for more memory or work than a robot needs are refused by what is written in them."""
+"""Files that need more memory or work than a robot should are refused by the numbers in them."""
 
 from __future__ import annotations
 

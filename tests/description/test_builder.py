@@ -16,7 +16,7 @@ from rbdgen.errors import DescriptionError, ModelError
 
 
 def rebuilt(robot: Description) -> rbdgen.RobotBuilder:
-    """A description by way of the builder, its bodies in order of its links."""
+    """The builder of a description, with bodies in the order of the links."""
     builder = rbdgen.RobotBuilder(robot.name)
     above = {joint.child: joint for joint in robot.joints}
     for link in sorted(robot.links, key=lambda link: link.name != robot.root):
@@ -42,7 +42,7 @@ def rebuilt(robot: Description) -> rbdgen.RobotBuilder:
     return builder
 
 
-@pytest.mark.parametrize("name", [name for name in BUNDLED if name != "puma560"])  # its inertias are turned
+@pytest.mark.parametrize("name", [name for name in BUNDLED if name != "puma560"])  # rotated inertias
 def test_it_gives_what_the_file_gives(name: str) -> None:
     expected, found = read_urdf(BUNDLED[name]), rebuilt(read_urdf(BUNDLED[name])).description()
     links = [replace(link, line=0, inertial=None) for link in found.links]
@@ -61,7 +61,7 @@ def pendulum(**changed: Any) -> rbdgen.RobotBuilder:
 
 
 def test_a_pendulum_by_hand() -> None:
-    """m g l sin(q), and M = m l^2 + I."""
+    """The gravity torque is m g l sin(q), and M = m l^2 + I."""
     lib = rbdgen.build(rbdgen.load_robot(pendulum()), functions=["gravity", "crba"])
     assert lib.joint_names == ("rod_joint",)
     assert lib.gravity([0.3]) == pytest.approx([2 * 9.81 * 0.5 * np.sin(0.3)])
@@ -100,7 +100,7 @@ def test_an_axis_may_have_any_length() -> None:
 def test_joints_of_every_type(given: Any, nq: int, nv: int) -> None:
     robot = rbdgen.load_robot(pendulum(**{"axis": None} | given))
     assert (robot.model.nq, robot.model.nv) == (nq, nv)
-    if given["type"] == "helical":  # m (g + v' v'') of a screw that hangs: its weight along the thread
+    if given["type"] == "helical":  # the weight of a hanging screw acts along its thread
         gravity = rbdgen.trace(robot, "gravity")([0.3]).full().ravel()
         assert gravity == pytest.approx([2 * 9.81 * 0.1])
 
@@ -250,7 +250,7 @@ def test_what_is_no_path_is_refused(path: Any) -> None:
 
 
 def test_inertias_of_one() -> None:
-    """Ones turn products into whole numbers, of which no half may be a fraction that CasADi does not know."""
+    """With inertias of 1, products are integers, whose halves must not be fractions that CasADi lacks."""
     ball = rbdgen.RobotBuilder("ball").add_body("ball", mass=1.0, inertia=(1, 1, 1))
     rnea = rbdgen.trace(rbdgen.load_robot(ball, base="floating"), "rnea", variant="classical")
     tau = rnea([0] * 6 + [1], [0] * 6, [1] * 6)

@@ -1,4 +1,4 @@
-"""Equality constraints of MJCF files: those that become closed loops, against MuJoCo's own rows."""
+"""Equality constraints of MJCF files that become closed loops have the rows of MuJoCo's constraints."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def written(tree: str, equalities: str) -> str:
 
 
 def of_mujoco(path: str, q: Any) -> tuple[Any, Any]:
-    """The constraint's position and its Jacobian, the rotation's rows not scaled."""
+    """MuJoCo's position and Jacobian of the constraint, without the scale of the rows of rotation."""
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -65,7 +65,7 @@ def of_mujoco(path: str, q: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS.values(), ids=CONSTRAINTS)
 def test_rows_are_those_of_mujoco_where_the_loop_is_closed(constraint: str) -> None:
-    """But for the axes that they are in, and for signs."""
+    """The rows are equal except for their axes and for signs."""
     path = written(TREE, constraint)
     robot = rbdgen.load_robot(path, snap=0)
     model = robot.model
@@ -78,7 +78,7 @@ def test_rows_are_those_of_mujoco_where_the_loop_is_closed(constraint: str) -> N
         assert np.abs(position).max() < 1e-9
         ours = np.array(loop_jacobian(model, coordinates(model, list(q), np.cos, np.sin)), float)
         assert ours.shape == J.shape
-        ours[3:] /= 2  # MuJoCo's are of the vector part of a quaternion
+        ours[3:] /= 2  # MuJoCo's rows are those of the vector part of a quaternion
         for rows in (slice(0, 3), slice(3, len(ours))):
             np.testing.assert_allclose(ours[rows].T @ ours[rows], J[rows].T @ J[rows], rtol=0, atol=1e-8)
 

@@ -1,4 +1,4 @@
-"""Expressions of xacro have the values of Python, and those that ask for too much are refused."""
+"""Expressions of xacro have the values of Python; those that need too much time or memory are refused."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_counts_is_out_of_reach(text: str) -> None:
 
 
 def test_python_itself_is_out_of_reach() -> None:
-    """Attributes cannot be reached by strings, which some functions take as names either."""
+    """Attributes cannot be reached, not even by functions that take their names as strings."""
     for text in (
         "python.vars(python.type)['__base__']",
         "[f(math) for f in [python.vars]]",
@@ -136,7 +136,7 @@ def test_expressions_of_a_file_share_their_steps() -> None:
 
 
 def test_robots_of_many_parts_are_far_from_the_end() -> None:
-    """Ten thousand expressions take a small part."""
+    """Ten thousand expressions take a small part of the allowed steps."""
     shared = Work()
     for k in range(10_000):
         evaluate(

@@ -84,7 +84,7 @@ def test_mjcf_is_not_refused_for_names_that_it_does_not_have(what: str, tmp_path
 
 
 def test_a_pinocchio_joint_and_the_body_frame_of_another_joint_of_its_name() -> None:
-    """The link that carries the inertia is called otherwise; the frame stays where it is."""
+    """The link that carries the inertia gets another name, and the frame keeps its placement."""
     model = pin.Model()
     first = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "a")
     second = model.addJoint(first, pin.JointModelRY(), pin.SE3.Identity(), "b")
@@ -112,7 +112,7 @@ def test_no_joint_hides_the_world() -> None:
     assert rbdgen.load_robot(builder).known_frames["world"].body == -1
 
 
-# ---- sets of contacts, whose names are put behind those of functions
+# ---- sets of contacts, whose names are suffixes of functions
 
 
 def with_sets(*names: str) -> Any:

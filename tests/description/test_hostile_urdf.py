@@ -1,4 +1,4 @@
-"""Malformed numbers in every place, refused by their line, and structure that no robot needs."""
+"""Malformed numbers in every place are refused with their line, and so is excessive structure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PLACES = [
     (12, 'multiplier="', "1"),
     (12, 'offset="', "0"),
 ]
-"""The line of every number, the text before it, and the number as it is written."""
+"""The places of all numbers: the line, the text before, and the number as written."""
 
 IDS = [f"line {line} {before[:-2]}" for line, before, _ in PLACES]
 
@@ -55,7 +55,7 @@ MALFORMED = (
 
 
 def written(place: tuple[int, str, str], text: str) -> str:
-    """The robot with this text for the number at this place."""
+    """The URDF with this text in place of the number at this place."""
     line, before, old = place
     lines = ROBOT.split("\n")
     assert lines[line - 1].count(f'{before}{old}"') == 1
@@ -144,7 +144,7 @@ def test_odd_structure_is_harmless(name: str) -> None:
 
 @pytest.mark.parametrize("written", ["<b:c/>", '<link name="c" b:d="1"/>', "<xacro:c/>"])
 def test_an_undeclared_prefix_is_refused_whatever_comes_after_it(written: str) -> None:
-    """lxml passes it over if libxml2 warns of something later, here of the instruction's name."""
+    """lxml alone accepts the prefix if libxml2 warns of something later, here of an instruction's name."""
     text = chain(1).replace("<link", f"{written}<?xml-odd?><link", 1)
     with pytest.raises(DescriptionError, match=r"^some\.urdf:1: .*(prefix b |prefix xacro )"):
         parse_urdf(text, "some.urdf")
@@ -158,7 +158,7 @@ def test_elements_of_another_namespace_are_not_those_of_urdf(tag: str) -> None:
         .replace(f"<{tag}>", f'<{tag} xmlns="urn:other">')
     )
     data = text.encode()
-    if tag == "inertial":  # optional: taken as massless, and told
+    if tag == "inertial":  # optional: without it, the link is massless, with a warning
         (missing, told) = parse_urdf(data, "some.urdf").warnings
         assert missing.endswith("taken as massless")
         assert told == "some.urdf:1: link 'l1' has <inertial>; ignored: no element of URDF"
@@ -175,7 +175,7 @@ def test_a_number_of_megabytes_is_told_in_one_line(place: tuple[int, str, str]) 
         with pytest.raises(DescriptionError) as caught:
             parse_urdf(data, "some.urdf")
         check_message(str(caught.value), data)
-        assert "XML_PARSE" not in str(caught.value)  # an option of libxml2, nothing that a user could set
+        assert "XML_PARSE" not in str(caught.value)  # an option of libxml2, which users cannot set
 
 
 def test_hostile_names_do_not_break_the_tree_of_inspect(

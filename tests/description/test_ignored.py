@@ -1,6 +1,4 @@
-"""Parts of a file that the dynamics leave out are reported in one line each; parts that never enter them are
-not.
-"""
+"""Parts of a file that the dynamics leave out give one warning each, and parts without effect give none."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ ATTRIBUTE = "ignored: no attribute of URDF"
             f"<dynamics> of joint 'j' has spring_stiffness 3; {TORQUES}",
         ),
         ("<dynamics/>", None),
-        ('<dynamics damping="0.5"/>', None),  # the model tells, which may use it
+        ('<dynamics damping="0.5"/>', None),  # the model warns of it, as it may use it
         ('<dynamics damping="0" friction="0.0"/>', None),
         ('<limit effort="1" current="2"/>', None),
         ('<safety_controller k_velocity="1"/><calibration rising="1"/>', None),
@@ -187,7 +185,7 @@ def param(name: str, value: str) -> str:
         (param("mimic", "j"), Mimic("j", 1.0, 0.0)),
         (param("mimic", " j ") + param("multiplier", "-2"), Mimic("j", -2.0, 0.0)),
         (param("offset", "\n0.5\n") + param("mimic", "j"), Mimic("j", 1.0, 0.5)),
-        (param("multiplier", "two"), None),  # of nothing
+        (param("multiplier", "two"), None),  # the multiplier belongs to no follower
         (param("mimic", ""), None),
         ("", None),
     ],
@@ -260,7 +258,7 @@ def test_more_than_a_dozen_are_folded_by_kind() -> None:
 
 
 def test_a_million_odd_elements_are_a_thousand_lines() -> None:
-    """The last line says that there are others."""
+    """A thousand warnings are printed, and the last one says that there are others."""
     warnings = parse_urdf(urdf(robot="<odd/>" * 2 * MOST), "r.urdf").warnings
     assert warnings == (
         *[f"r.urdf:8: robot 'r' has <odd>; {ELEMENT}"] * MOST,
@@ -270,7 +268,7 @@ def test_a_million_odd_elements_are_a_thousand_lines() -> None:
 
 
 def damped(joints: int) -> str:
-    """A chain of damped joints, one a line from line 2."""
+    """A chain of damped joints, one per line from line 2."""
     chain = [
         f'<link name="l{i + 1}">{BODY}</link><joint name="j{i}" type="revolute"><parent link="l{i}"/>'
         f'<child link="l{i + 1}"/><dynamics damping="1"/></joint>'

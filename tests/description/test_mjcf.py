@@ -50,7 +50,7 @@ def test_a_fixed_tree_has_the_coordinates_and_dynamics_of_mujoco() -> None:
     robot = rbdgen.load_robot(path, snap=0)
     assert (robot.model.name, robot.base, robot.warnings) == ("some robot", "fixed", ())
     assert robot.joint_names == ("a_hinge", "b_slide", "c_hinge", "d_hinge")
-    assert robot.model.sizes["nbodies"] == 3  # no force acts between two joints of one body
+    assert robot.model.sizes["nbodies"] == 3  # two joints of one body have no body between them
     rng = np.random.default_rng(1)
     for q, v in rng.uniform(-1, 1, (5, 2, 4)):
         M, bias = expected(path, q, v)
@@ -60,7 +60,7 @@ def test_a_fixed_tree_has_the_coordinates_and_dynamics_of_mujoco() -> None:
 
 
 def test_a_free_joint_is_the_base() -> None:
-    """MuJoCo's quaternion is w first; a free body's velocity has its linear part in world axes."""
+    """In MuJoCo, quaternions have w first, and a free body's linear velocity is in world axes."""
     floor, free = '<geom type="plane" size="1 1 1"/>', f"<freejoint/>{INERTIAL.format(4)}"
     path = written(f'{floor}<body name="trunk" pos="1 2 3">{free}{TREE}</body>')
     robot = rbdgen.load_robot(path, snap=0)
@@ -78,7 +78,7 @@ def test_a_free_joint_is_the_base() -> None:
     q = [*position, *quaternion[1:], quaternion[0], *joints]
     np.testing.assert_allclose(rbdgen.trace(robot, "crba")(q).full(), T.T @ M @ T, rtol=1e-12, atol=1e-12)
     slip = np.zeros(10)
-    slip[:3] = np.cross(v[3:6], v[:3])  # MuJoCo's acceleration 0 is this one of ours, negated
+    slip[:3] = np.cross(v[3:6], v[:3])  # an acceleration of 0 in MuJoCo is -slip in rbdgen
     found = rbdgen.trace(robot, "rnea")(q, v, -slip).full().ravel()
     np.testing.assert_allclose(found, T.T @ bias, rtol=1e-11, atol=1e-11)
 
@@ -103,7 +103,7 @@ def test_a_ball_below_a_hinge() -> None:
 
 
 def test_two_free_bodies_both_move() -> None:
-    """Neither is the base of the other; their coordinates are the poses themselves."""
+    """None of the free bodies is the base of the other; their coordinates are their poses."""
     robot = rbdgen.load_robot(written(FREE.format("a") + FREE.format("b")))
     assert (robot.base, robot.model.nq, robot.model.nv) == ("fixed", 14, 12)
 

@@ -1,4 +1,4 @@
-"""The resistance of joints of an MJCF against MuJoCo, and warnings of elements that no function uses."""
+"""The resistance of joints of an MJCF agrees with MuJoCo; elements that no function uses give warnings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_flags(path: str, flags: str) -> str:
 
 
 def states(count: int) -> Any:
-    """Positions with w last, velocities and torques of the chain."""
+    """Random positions with w last, velocities and torques of the chain."""
     rng = np.random.default_rng(5)
     for _ in range(count):
         quaternion = rng.normal(size=4)
@@ -57,7 +57,7 @@ def data_at(model: Any, q: Any, v: Any, tau: Any) -> Any:
 
 @pytest.mark.parametrize("flags", ['contact="enable"', 'spring="disable"', 'damper="disable"'])
 def test_rotors_springs_and_damping_are_those_of_mujoco(flags: str) -> None:
-    """M, passive forces and acceleration; its friction is a constraint, which is switched off here."""
+    """M, passive forces and accelerations agree; MuJoCo's friction is a constraint, disabled here."""
     path = with_flags(written(CHAIN), flags)
     robot = rbdgen.load_robot(path, snap=0, damping=True)
     crba, nle, aba = (rbdgen.trace(robot, name) for name in ("crba", "nle", "aba"))
@@ -82,7 +82,7 @@ def test_friction_is_read_and_with_damping_left_out_by_default() -> None:
     assert robot.warnings == ()
     robot = rbdgen.load_robot(path)
     assert not any(joint.resistance.dissipates for joint in robot.joints)
-    assert robot.warnings == (  # one line a kind
+    assert robot.warnings == (  # one line for each kind
         "robot.xml: joints 'a', 'c', 'd' have damping; left out: pass damping=True (--damping), or add these "
         "torques yourself",
         "robot.xml: joint 'b' has damping, friction; left out: pass damping=True (--damping) and "
@@ -112,7 +112,7 @@ def test_gravity_is_read() -> None:
     assert tuple(rbdgen.load_robot(path).model.gravity) == (0.5, -1, -9)
 
 
-# ---- what no function knows
+# ---- elements that no function uses
 
 
 def body(joint: str = "", own: str = "") -> str:

@@ -17,7 +17,7 @@ INERTIAL = '<inertial pos=".02 -.03 .05" mass="{}" fullinertia=".05 .06 .07 .01 
 
 
 def limb(name: str, place: str, below: str = "") -> str:
-    """Two hinges in one body, and one below it; the names fall where the file goes on."""
+    """An MJCF limb of two hinges in one body and one below; its names are not in the order of the file."""
     return (
         f'<body name="{name}" pos="{place}" euler="9 8 7"><joint name="{name}2" axis="1 0 0" damping=".3"/>'
         f'<joint name="{name}1" axis="0 1 1" pos=".1 0 0" ref="20"/>{INERTIAL.format(1)}'
@@ -48,7 +48,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(tree: str) -> Path:
-    """Gravity, a motor and a sensor as well, as models of environments have them."""
+    """Writes an MJCF of this tree with gravity, a motor and a sensor, as models of environments have them."""
     path = Path("robot.xml")
     path.write_text(
         f'<mujoco><option gravity=".1 .2 -9"/><worldbody><geom type="plane" size="1 1 1"/>{tree}</worldbody>'
@@ -76,15 +76,17 @@ def test_joints_are_in_the_order_of_mujoco(what: str) -> None:
 
 
 def test_a_state_of_mujoco_is_one_of_ours_by_position() -> None:
-    """MuJoCo's order, as docs/descriptions.md describes it: w first in quaternions, and a free body's linear
-    velocity and acceleration in world axes, the acceleration that of its origin.
+    """The elements of vectors correspond by position, with the exceptions in docs/descriptions.md.
+
+    In MuJoCo, w is first in quaternions, and a free body's linear velocity and the acceleration of its origin
+    are in world axes.
     """
     path = str(written(TREES["limbs on a free body"]))
     lib = rbdgen.build(rbdgen.load_robot(path, damping=True), ["aba"])
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data, rng = mujoco.MjData(model), np.random.default_rng(0)
-    data.qpos[:] = lib.random(rng)  # any state: MuJoCo's own
+    data.qpos[:] = lib.random(rng)  # any state in MuJoCo's convention
     data.qpos[3:7] = data.qpos[[6, 3, 4, 5]]
     data.qpos[-4:] = data.qpos[[-1, -4, -3, -2]]
     data.qvel[:], data.qfrc_applied[:] = rng.standard_normal((2, model.nv))

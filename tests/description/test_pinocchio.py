@@ -51,7 +51,7 @@ def inertia(rng: np.random.Generator) -> Any:
 
 
 def random_model(seed: int, joints: int, *, first: Any = None) -> Any:
-    """A chain with branches of Pinocchio's own random placements, inertias and axes."""
+    """A chain with branches, whose placements, inertias and axes are drawn by Pinocchio."""
     pin.seed(seed)
     rng = np.random.default_rng(seed)
     model = pin.Model()
@@ -198,7 +198,7 @@ def test_options_that_make_no_sense(option: Any) -> None:
 
 
 def with_follower(kind: Any, *, scaling: float = -1.5) -> Any:
-    """A joint of this type that ends a branch follows the first one."""
+    """A model in which a joint of this type, at the end of a branch, follows the first joint."""
     model = random_model(2, 3)
     joint = model.addJoint(2, kind, pin.SE3.Random(), "k")
     model.appendBodyToJoint(joint, inertia(np.random.default_rng(3)), pin.SE3.Random())
@@ -240,7 +240,7 @@ def test_mimic_joints_that_are_refused(kind: Any, scaling: float, told: str) -> 
 
 
 def test_why_helical_ones_are_refused() -> None:
-    """Pinocchio itself: the joint's place moves along its axis, its velocity does not."""
+    """Pinocchio moves the placement of a helical follower along the axis, but its velocity lacks this part."""
     model = with_follower(pin.JointModelHX(0.2), scaling=2.0)
     joint = model.joints[model.getJointId("k")]
     data = joint.createData()
@@ -250,7 +250,7 @@ def test_why_helical_ones_are_refused() -> None:
 
 
 def in_order(*joints: tuple[str, int]) -> Any:
-    """A model of joints with their parents."""
+    """A model of these joints, given by name and parent."""
     model = pin.Model()
     for name, parent in joints:
         joint = model.addJoint(parent, pin.JointModelRX(), pin.SE3.Random(), name)
@@ -282,7 +282,7 @@ TYPES = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_joints_of_every_type(kind: str) -> None:
-    """Between two others; a planar joint has its angle here, and cos and sin in Pinocchio."""
+    """A joint of each type between two others; a planar joint has cos and sin of its angle in Pinocchio."""
     model = random_model(4, 1)
     rng = np.random.default_rng(4)
     for name, type_ in (("k", TYPES[kind]), ("l", pin.JointModelRX())):

@@ -1,4 +1,4 @@
-"""Locked joints, subtrees and chains: the same robot with less of it."""
+"""Locked joints, subtrees and chains give a part of the same robot."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tree(**part: Any) -> Any:
 
 
 def told(**part: Any) -> list[str]:
-    """The warnings beside those of the whole robot."""
+    """The warnings in addition to those of the whole robot."""
     return list(tree(**part).warnings[len(tree().warnings) :])
 
 
@@ -119,7 +119,7 @@ def test_at_zero_the_placement_stays_as_written() -> None:
 
 
 def test_followers_of_a_locked_joint_are_locked() -> None:
-    """right_arm at 0.5 - 0.2, right_fist at twice that; the chain is followed in any order."""
+    """right_arm is locked at 0.5 - 0.2 and right_fist at twice this; chains are resolved in any order."""
     locked = tree(lock={"left_arm": 0.2})
     assert [joint.name for joint in locked.joints if joint.type != "fixed"] == ["lift", "left_hand"]
     right, fist = (joint for joint in locked.joints if joint.name.startswith("right_"))
@@ -183,10 +183,10 @@ def test_by_the_same_names_in_python() -> None:
     robot = rbdgen.load_robot("humanoid30", lock={"left_elbow_pitch": 0.5}, root="chest", tip="left_forearm")
     arm = ("left_shoulder_pitch", "left_shoulder_roll", "left_shoulder_yaw", "left_forearm_yaw")
     assert robot.joint_names == arm
-    assert len(robot.warnings) == 4  # what the chest does not carry; head, right arm, left wrist
+    assert len(robot.warnings) == 4  # of links beside the chest, head, right arm, left wrist
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(

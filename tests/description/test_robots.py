@@ -1,4 +1,4 @@
-"""The bundled robots: sound, physical, and true to the figures they were written from."""
+"""The bundled robots are sound and physical, and have the figures from which they were written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_bundled_robots_are_these() -> None:
 
 @pytest.mark.parametrize("name", MOVING)
 def test_bundled_robot_is_sound(name: str) -> None:
-    """No warning: every inertia is physical; every link has one, so that the base may float as well."""
+    """There are no warnings: every inertia is physical, and every link has one, so the base may float."""
     robot = read_urdf(ROBOTS / f"{name}.urdf")
     assert robot.name == name
     assert robot.warnings == ()
@@ -54,8 +54,11 @@ def test_pinocchio_reads_the_same_robot_with_a_regular_mass_matrix(name: str, fl
 
 
 def test_puma560_reproduces_published_torques_and_inertias() -> None:
-    """Gravity load and inertia matrix at qn = (0, pi/4, pi, 0, pi/4, 0), printed to four digits in P. Corke,
-    Robotics, Vision and Control, Springer 2011, chapter 9; the matrix there holds the rotors, G^2 Jm."""
+    """The gravity torques and M at qn = (0, pi/4, pi, 0, pi/4, 0) agree with P. Corke's four digits.
+
+    They are printed in Robotics, Vision and Control, Springer 2011, chapter 9, where M includes the rotors,
+    G^2 Jm.
+    """
     model = pin.buildModelFromUrdf(str(ROBOTS / "puma560.urdf"))
     qn = np.array([0.0, np.pi / 4, np.pi, 0.0, np.pi / 4, 0.0])
     gravity = pin.computeGeneralizedGravity(model, model.createData(), qn)
@@ -76,7 +79,7 @@ def test_humanoid30_weighs_and_measures_what_its_source_says() -> None:
 
 @pytest.mark.parametrize("name", ["quadruped12", "humanoid30"])
 def test_legs_and_arms_are_mirrored(name: str) -> None:
-    """Left limbs are right limbs with the opposite sign of y of positions, and of xy and yz of inertias."""
+    """Left limbs are right limbs with opposite signs of y in positions, and of xy and yz in inertias."""
     robot = read_urdf(ROBOTS / f"{name}.urdf")
 
     def mirrored(body: Inertial | None) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Bounds on what robots may ask for, all raised by one factor."""
+"""Bounds on the size of descriptions, which one factor multiplies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 
 
 def text(joints: int, more: str = "", mimic: bool = False, attributes: str = "") -> str:
-    """A chain; the last joint follows the first one."""
+    """The URDF of a chain; if `mimic`, its last joint follows the first one."""
     links = "".join(
         f'<link name="l{k}"><inertial><mass value="1"/>{INERTIA}</inertial></link>' for k in range(joints + 1)
     )
@@ -30,7 +30,7 @@ def text(joints: int, more: str = "", mimic: bool = False, attributes: str = "")
 
 
 def refused(path: Path, told: str, **options: object) -> None:
-    """The refusal is one line; it is gone if the bounds are twice as wide."""
+    """Asserts that the file is refused in one line, and is accepted with bounds twice as large."""
     with pytest.raises(DescriptionError) as error:
         load_robot(path, **options)  # type: ignore[arg-type]
     assert told in str(error.value)
@@ -59,7 +59,7 @@ def test_elements_that_a_xacro_makes(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_count_of_elements_takes_end_tags_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r.urdf"
-    path.write_text(text(1), encoding="utf-8")  # of 13 elements, some with an end tag
+    path.write_text(text(1), encoding="utf-8")  # it has 13 elements, some with an end tag
     monkeypatch.setattr(document, "MOST_ELEMENTS", 13)
     assert load_robot(path).nv == 1
 
@@ -99,7 +99,7 @@ def test_links_of_a_builder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_joints_that_follow_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r.urdf"
     path.write_text(text(5, mimic=True), encoding="utf-8")
-    monkeypatch.setattr(size, "MOST_PAIRS", 19)  # 5 joints, 4 that follow no other
+    monkeypatch.setattr(size, "MOST_PAIRS", 19)  # there are 5 joints, 4 of which do not follow others
     refused(path, "has 5 joints, too many for mimic joints")
     assert load_robot(path, mimic="independent").nv == 5
     path.write_text(
@@ -132,7 +132,7 @@ def test_rotors(
 
 
 def test_a_key_of_many_parts(tmp_path: Path) -> None:
-    """Python's parser takes minutes for a key of a megabyte."""
+    """A long key is refused, as Python's parser would take minutes for a megabyte."""
     path, rotors = tmp_path / "r.urdf", tmp_path / "rotors.toml"
     path.write_text(text(1), encoding="utf-8")
     rotors.write_text("a." * 400_000 + "a = 1", encoding="utf-8")

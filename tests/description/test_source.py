@@ -31,7 +31,7 @@ def test_a_file_of_that_name_goes_first() -> None:
 
 
 def test_a_folder_of_that_name_does_not() -> None:
-    """Such a folder is what rbdgen itself writes."""
+    """A folder with the name of a robot, as rbdgen writes it, does not hide the bundled robot."""
     Path("arm7").mkdir()
     assert rbdgen.load_robot("arm7").model.name == "arm7"
 

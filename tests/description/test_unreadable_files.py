@@ -1,4 +1,4 @@
-"""Paths from which no description can be read, each refused in one line."""
+"""Paths from which no description can be read are refused in one line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_paths_that_no_file_can_have_are_refused() -> None:
 def test_a_file_of_50_MB_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:
-        file.truncate(50_000_000)  # sparse: no disk is used
+        file.truncate(50_000_000)  # a sparse file, which takes no disk space
     with pytest.raises(DescriptionError, match=r"is 50\.0 MB, more than the 20 MB a description may have"):
         read_urdf(path)
 

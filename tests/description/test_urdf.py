@@ -1,4 +1,4 @@
-"""The URDF reader on good files: what it reads, what it assumes, what it warns of, and how its work grows."""
+"""The URDF reader on good files: the elements that it reads, its defaults, its warnings, and its work."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ARM = """<?xml version="1.0"?>
 
 
 def one_joint(joint: str, link: str = "") -> Description:
-    """A robot whose second link hangs on one joint, with these elements in them."""
+    """A robot of two links and a joint, with these elements in the joint and the second link."""
     return parse_urdf(
         f'<robot name="r">\n<link name="a"/>\n<link name="b">{link}</link>\n'
         f'<joint name="j" {joint}<parent link="a"/><child link="b"/></joint>\n</robot>',
@@ -153,7 +153,7 @@ def test_any_name_is_legal_here(name: str) -> None:
 def test_axes_become_unit_vectors(written: str, axis: tuple[float, float, float], warned: bool) -> None:
     robot = one_joint(f'type="revolute"><axis xyz="{written}"/>', BODY)
     assert robot.joints[0].axis == pytest.approx(axis, abs=1e-15)
-    assert math.copysign(1.0, robot.joints[0].axis[0]) == 1.0  # no minus zero
+    assert math.copysign(1.0, robot.joints[0].axis[0]) == 1.0  # not -0.0
     assert len(robot.warnings) == warned
     assert all("r.urdf:4: axis of joint 'j' has length" in warning for warning in robot.warnings)
 
@@ -168,7 +168,7 @@ def test_mimic_on_a_moving_joint_is_read() -> None:
     ("body", "warning"),
     [
         (inertial(1, 1, 1, 1), None),
-        (inertial(1, 1, 1, 2), None),  # a plane disc: the border of what is possible
+        (inertial(1, 1, 1, 2), None),  # a flat disc, at the limit of physical inertias
         (inertial(0, 0, 0, 0), None),
         (inertial(1, 0, 0, 0), None),  # a point
         (inertial(1, 1e-9, 1e-9, 1e-9), None),
@@ -208,7 +208,7 @@ def test_lines_are_right_far_into_a_file() -> None:
 
 
 def chain(count: int) -> str:
-    """Links in a row, children before their parents: the hard order for climbing."""
+    """A chain of links with children before their parents, the most difficult order for finding ancestors."""
     links = [f'<link name="l{i}">{BODY}</link>' for i in range(count)]
     joints = [
         f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
@@ -224,7 +224,7 @@ def test_ten_thousand_links_in_a_chain_are_read() -> None:
 
 
 def instructions(call: Callable[[], object]) -> int:
-    """The number of Python's instructions in a call, which is the same on every machine. C is not counted."""
+    """The number of Python's instructions in a call, without C, which is the same on every machine."""
     taken = 0
 
     def count(frame: FrameType, event: str, _: object) -> TraceFunction:
@@ -244,7 +244,7 @@ def instructions(call: Callable[[], object]) -> int:
 
 def test_twice_the_links_take_twice_the_instructions() -> None:
     short, long = chain(200), chain(400)
-    parse_urdf(short)  # what is done once is done
+    parse_urdf(short)  # the first call does work that is done only once
     few, many = (instructions(partial(parse_urdf, text)) for text in (short, long))
     assert many < 2.05 * few
 
@@ -283,7 +283,7 @@ _FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_random_trees_are_read_back(data: st.DataObject) -> None:
-    """Any tree, in any order of its elements, comes back with its names, parents, numbers and root."""
+    """Any tree is read with its names, parents, numbers and root, in any order of its elements."""
     names = data.draw(st.lists(_NAMES, min_size=1, max_size=8, unique=True))
     edges = {i: data.draw(st.integers(0, i - 1)) for i in range(1, len(names))}
     xyz = {i: data.draw(st.tuples(_FLOATS, _FLOATS, _FLOATS)) for i in edges}

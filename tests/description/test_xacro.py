@@ -1,4 +1,4 @@
-"""Xacro files: expanded as their own package does it, without ROS, and without running their code."""
+"""Xacro files are expanded as by the xacro package, without ROS and without running code in them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PARTS = f"""<robot {NAMESPACE}>
 </robot>"""
 
 CODE = '$(eval ${"exec(\\"import os; os.mkdir(\\x27stolen\\x27\\x29\\", \\x7b\\x7d\\x29"})'
-"""An expression gives the text that is evaluated: the package's pattern ends at the first bracket."""
+"""An expression whose value is evaluated as code, as the package's pattern ends at the first bracket."""
 
 EXPRESSION = "<robot name=\"r\" {namespace}>\n<link name='{expression}'/>\n</robot>"
 
@@ -76,7 +76,7 @@ def segments() -> str:
     return written("segments.urdf", SEGMENTS)
 
 
-# ---- what is read
+# ---- files that are read
 
 
 @pytest.mark.parametrize("arguments", [{}, {"count": "1", "length": "0.7"}])
@@ -188,7 +188,7 @@ def test_a_package_is_found_by_the_variables_of_ros(monkeypatch: pytest.MonkeyPa
         assert including("robots/r.xacro", f"$(find {name})/parts.xacro") == f"of elsewhere/{folder}"
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_yaml_that_multiplies_is_refused() -> None:
 
 
 def test_the_package_itself_runs_code(here: Path) -> None:
-    """Why expressions are not left to it."""
+    """The package itself runs the code of expressions, so rbdgen evaluates them instead."""
     xacro.process_file(link_named_by(CODE))
     assert (here / "stolen").is_dir()
 

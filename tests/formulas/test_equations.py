@@ -43,7 +43,7 @@ FINGERS = """<robot name="gripper"><link name="base"/>
 
 
 def chain(*joints: Mapping[str, Any], tilt: float = 0.0) -> rbdgen.RobotBuilder:
-    """A chain of unlike bodies with these joints."""
+    """A chain of different bodies with these joints."""
     arm = rbdgen.RobotBuilder("chain").add_body("base")
     parent = "base"
     for k, joint in enumerate(joints, 1):
@@ -79,13 +79,13 @@ MOVING: dict[str, rbdgen.RobotBuilder] = {
     "planar": chain({"type": "planar"}, {"type": "revolute", "axis": Z}),
     "floating": chain({"type": "floating"}, {"type": "revolute", "axis": X}),
 }
-"""Joints whose v is not dq/dt."""
+"""Robots with joints whose v is not dq/dt."""
 
 SLOPES = ("crba", "coriolis", "gravity", "nle", "rnea", "kinetic_energy", "potential_energy")
 
 
 def evaluated(equations: Any, inputs: Mapping[str, Array], values: Mapping[Any, float]) -> dict[str, Array]:
-    """The matrices at states, by label; (states, rows, columns)."""
+    """The matrices (states, rows, columns) at these states, by label."""
     columns = {
         sympy.Symbol(f"{letter}{k + 1}", real=True): given
         for letter, array in inputs.items()
@@ -102,7 +102,7 @@ def evaluated(equations: Any, inputs: Mapping[str, Array], values: Mapping[Any, 
 
 
 def check(robot: Robot, functions: Sequence[str], symbols: str, values_of: Robot | None = None) -> None:
-    """Against other forms of the functions, of mass moments; C by M a + C v + g = tau."""
+    """Compares equations with other forms of the functions; C is tested by M a + C v + g = tau."""
     equations = rbdgen.equations(robot, functions, symbols, 20_000)
     other = values_of or robot
     inputs = random_inputs(other.model, lookup("rnea").signature, STATES, seed=3)
@@ -187,7 +187,7 @@ def test_springs() -> None:
 
 
 def test_symbols_stand_for_any_robot_of_that_shape() -> None:
-    """The pendulum's equations with the numbers of another pendulum are those of the other."""
+    """The symbolic equations of a pendulum with the numbers of another one are those of the other."""
     other = rbdgen.RobotBuilder("other").add_body("base")
     for name, parent, z in (("upper", "base", 0.0), ("lower", "upper", -0.7)):
         mass = 2.0 if name == "upper" else 3.5
@@ -222,7 +222,7 @@ def test_the_textbook_pendulum(golden: Callable[[str, str], None]) -> None:
 
 
 def test_how_other_robots_are_written(golden: Callable[[str, str], None]) -> None:
-    """Energies and torques of three links; sines and cosines of axes that are not parallel; many zeros."""
+    """Pins energies and torques of three links, axes that are not parallel, and equations with many zeros."""
     planar = rbdgen.equations(rbdgen.load_robot("planar3r"), SLOPES)
     golden("formulas/planar3r.txt", planar.text())
     golden(
@@ -263,7 +263,7 @@ def test_a_tree_has_a_length_to_every_joint(golden: Callable[[str, str], None]) 
 
 
 def test_rounding_is_told() -> None:
-    """Numbers in front of terms, inside brackets and of angles are rounded."""
+    """A note says that numbers are rounded: those before terms, in brackets and of angles."""
     arm = rbdgen.load_robot(CHAINS["tilted"])
     assert "numbers are rounded to 6 digits" in rbdgen.equations(arm).text()
     assert "rounded" not in rbdgen.equations(rbdgen.load_robot("planar3r"), symbols="none").text()
@@ -340,7 +340,7 @@ def test_what_no_polynomial_says(tmp_path: Path) -> None:
 
 
 def test_equations_in_a_notebook() -> None:
-    """One line as text, one display as LaTeX."""
+    """A notebook shows equations as one line of text and one display of LaTeX."""
     found = rbdgen.equations(rbdgen.load_robot("double_pendulum"))
     assert repr(found) == "<Equations of double_pendulum: M (2, 2), C (2, 2), g (2, 1)>"
     shown = found._repr_latex_()

@@ -1,4 +1,4 @@
-"""In the normal form equal expressions have equal terms, which keep their value."""
+"""In the normal form, equal expressions have equal terms, and keep their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbdgen.errors import OptionError
 from rbdgen.formulas.ring import Polynomial, Ring, TooManyTermsError, rational, tidy
 
 SYMBOLS = range(4)
-"""0, 1 and 2 are angles, 0 and 1 of parallel joints; 3 is a length."""
+"""The indices of symbols: 0, 1 and 2 are angles, those of 0 and 1 of parallel joints; 3 is a length."""
 
 VALUES = (0.3, -1.1, 0.7, 1.3)
 

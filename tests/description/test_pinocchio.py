@@ -240,7 +240,7 @@ def test_mimic_joints_that_are_refused(kind: Any, scaling: float, told: str) -> 
 
 
 def test_why_helical_ones_are_refused() -> None:
-    """Pinocchio moves the placement of a helical follower along the axis, but its velocity lacks this part."""
+    """Pinocchio moves the placement of a helical follower along the axis, but its velocity does not."""
     model = with_follower(pin.JointModelHX(0.2), scaling=2.0)
     joint = model.joints[model.getJointId("k")]
     data = joint.createData()

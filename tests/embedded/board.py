@@ -1,4 +1,4 @@
-"""Compile a function for an emulated board, run it there, read back bits, stack and executed instructions."""
+"""Compiles a function for an emulated board, runs it, and reads bits, stack and executed instructions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def missing(tools: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Board:
-    """The emulator of a target: qemu's program and options, start-up code, and the places of code and data.
+    """The emulator of a target: qemu's program and options, start-up code, and addresses of code and data.
 
-    `alignment`: what frames are rounded up to, so that so many bytes of one may stay unused.
+    `alignment` is the multiple in bytes to which stack frames are rounded up.
     """
 
     emulator: str
@@ -47,7 +47,7 @@ class Board:
     alignment: int = 8
 
     def support(self) -> tuple[Path, ...]:
-        """Sources of every image."""
+        """The sources that are part of every image."""
         return SUPPORT / self.startup, SUPPORT / "board.c"
 
     def link_flags(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Board:
 BOARDS = {
     "cortex-m4f": Board("qemu-system-arm", ("-M", "mps2-an386"), "startup.c"),
     "cortex-m7": Board("qemu-system-arm", ("-M", "mps2-an500"), "startup.c"),
-    # the addresses of the secure state, in which this board begins
+    # These are addresses of the secure state, in which this board starts.
     "cortex-m33": Board("qemu-system-arm", ("-M", "mps2-an505"), "startup.c", (0x10000000, 0x38000000)),
     "cortex-m55": Board("qemu-system-arm", ("-M", "mps3-an547"), "startup.c"),
     "rv32imafc": Board(
@@ -76,7 +76,7 @@ BOARDS = {
 
 @dataclass(frozen=True)
 class Subject:
-    """A C function to try out; `inputs`, `outputs`: the sizes of its arrays; `includes`: its header."""
+    """A C function to run, with the sizes of its `inputs` and `outputs`, and its header in `includes`."""
 
     function: str
     real: str
@@ -87,13 +87,13 @@ class Subject:
     includes: str
 
     def flags(self) -> tuple[str, ...]:
-        """The flags by which its sources and their callers find headers and the type of a number."""
+        """The flags for headers and for the type of numbers, for the sources and their callers."""
         return (f"-DREAL={self.real}", *(f"-I{folder}" for folder in self.folders))
 
 
 @dataclass(frozen=True)
 class Image:
-    """A program for a board, and the objects of the subject in it."""
+    """A program for a board, with the figures of the subject's objects."""
 
     elf: Path
     objects: tuple[Path, ...]
@@ -102,7 +102,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Result:
-    """The results of one run: `bits` of the outputs (cases, elements); `stack`, bytes of the worst call."""
+    """The results of a run: `bits` of the outputs (cases, elements), and the `stack` of the worst call in bytes."""
 
     bits: np.ndarray
     stack: int
@@ -113,7 +113,7 @@ class Result:
 
 
 def checked(command: Sequence[str | Path], **settings: object) -> str:
-    """Run a command; its standard output, or an error with what it said."""
+    """The standard output of a command; raises an error with its messages if it fails."""
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **settings
     )  # type: ignore[call-overload]
@@ -124,7 +124,7 @@ def checked(command: Sequence[str | Path], **settings: object) -> str:
 
 
 def write_cases(subject: Subject, inputs: np.ndarray, folder: Path) -> None:
-    """`cases.h` of the harness: the inputs (cases, elements) as exact hexadecimal numbers."""
+    """Writes `cases.h` of the harness, with the inputs (cases, elements) as exact hexadecimal numbers."""
     suffix = "f" if subject.real == "float" else ""
     rows = ",\n".join("    {" + ", ".join(f"{float(x).hex()}{suffix}" for x in row) + "}" for row in inputs)
     arguments = []
@@ -141,7 +141,7 @@ def write_cases(subject: Subject, inputs: np.ndarray, folder: Path) -> None:
 
 
 def compile_subject(subject: Subject, target: Target, folder: Path) -> tuple[Path, ...]:
-    """The subject's objects for `target`, under all warnings that emitted code must withstand."""
+    """Compiles the subject for `target` with all warnings as errors, and returns its objects."""
     objects = tuple(folder / f"{source.stem}.o" for source in subject.sources)
     for source, target_file in zip(subject.sources, objects, strict=True):
         checked(
@@ -151,7 +151,7 @@ def compile_subject(subject: Subject, target: Target, folder: Path) -> tuple[Pat
 
 
 def build_image(subject: Subject, inputs: np.ndarray, target: Target, folder: Path) -> Image:
-    """Compile and link the subject with the harness for the board of `target`."""
+    """Compiles and links the subject with the harness for the board of `target`, and returns the image."""
     folder.mkdir(parents=True, exist_ok=True)
     write_cases(subject, inputs, folder)
     objects = compile_subject(subject, target, folder)
@@ -184,9 +184,9 @@ def run_at_home(subject: Subject, inputs: np.ndarray, folder: Path, flags: Seque
 
 
 def run(elf: Path, target: Target, traced: Sequence[str] = ()) -> tuple[list[str], dict[str, int]]:
-    """Run an image under qemu; the lines it wrote and how many instructions each traced function executed.
+    """Runs an image under qemu; returns its lines and the executed instructions of each traced function.
 
-    Fails unless the image ends by itself with status 0.
+    It fails unless the image ends by itself with status 0.
     """
     output, log = elf.with_suffix(".out"), elf.with_suffix(".trace")
     board, prefix = BOARDS[target.name], target.prefix
@@ -232,7 +232,7 @@ def _addresses(elf: Path, prefix: str) -> dict[str, tuple[int, int]]:
 
 @cache
 def _one_by_one(emulator: str) -> tuple[str, ...]:
-    """The options by which this qemu translates instructions one by one, each in a line of the log."""
+    """The options with which this qemu translates instructions one by one, each on a line of the log."""
     if re.search(r"^-singlestep", checked([emulator, "-help"]), re.MULTILINE):
         return ("-singlestep",)
     return ("-accel", "tcg,one-insn-per-tb=on")

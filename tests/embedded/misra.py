@@ -1,4 +1,4 @@
-"""Check C against the rules of MISRA C:2012 that cppcheck's addon knows."""
+"""Checks C by the rules of MISRA C:2012 in cppcheck's addon."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ADVISORY = frozenset(
         *("18.4", "18.5", "19.2", "20.1", "20.5", "21.12"),
     )
 )
-"""Rules that may be left aside without a recorded deviation; all others are required or mandatory."""
+"""The advisory rules, which need no recorded deviation; all others are required or mandatory."""
 
 
 def deviations() -> dict[str, str]:
-    """Rule -> why emitted code deviates from it."""
+    """The rules from which emitted code deviates, each with the reason."""
     lines = (HERE / "misra_deviations.txt").read_text().splitlines()
     return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
 
@@ -27,16 +27,16 @@ def deviations() -> dict[str, str]:
 def broken_rules(
     sources: Sequence[Path], folders: Sequence[Path], defines: Sequence[str] = ()
 ) -> dict[str, set[str]]:
-    """Required rules that the sources or their headers in `folders` break, with the places `file:line`.
+    """The required rules that sources or their headers in `folders` break, with the places `file:line`.
 
-    Only emitted files count: system headers are not read, cppcheck knows their functions.
+    System headers are not read, as cppcheck knows their functions.
     """
     broken: dict[str, set[str]] = {}
     command = [
         *("cppcheck", "--std=c99", "--platform=arm32-wchar_t4", "--enable=style", "--addon=misra", "--quiet"),
         *("--template={id} {file}:{line}", *(f"-I{folder}" for folder in folders), *defines),
     ]
-    # cppcheck finds its addon's interpreter by the name python3 and reports on the standard error
+    # cppcheck runs its addon by the program python3, and reports on the standard error.
     report = checked(["sh", "-c", '"$@" 2>&1', "sh", *command, *sources])
     for number, place in re.findall(r"^misra-c2012-([0-9.]+) (.*)$", report, re.MULTILINE):
         if number not in ADVISORY:

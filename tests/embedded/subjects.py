@@ -21,7 +21,7 @@ from rbdgen.signature import SizedArgument
 
 
 def pendulum(real: str, folder: Path, source: Path | None = None) -> Subject:
-    """The hand-written function with the built-in sine and cosine; `source`: another text of it."""
+    """The hand-written function with the built-in sine and cosine, or another `source` of it."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_root()), undefined=jinja2.StrictUndefined
@@ -49,7 +49,7 @@ class Product:
     manifest: dict[str, Any]
 
     def subject(self, function: str) -> Subject:
-        """One of its functions."""
+        """The subject of one of the product's functions."""
         name, facts = self.manifest["name"], self.manifest["functions"][function]
         sizes = {kind: tuple(prod(x["shape"]) for x in facts[kind]) for kind in ("inputs", "outputs")}
         return Subject(
@@ -63,7 +63,7 @@ class Product:
         )
 
     def states(self, function: str, count: int) -> np.ndarray:
-        """Random inputs of a function, all exact in float."""
+        """Random inputs (count, size) of a function, which are exact in float."""
         rows = self.manifest["functions"][function]["inputs"]
         inputs = [SizedArgument(**{**row, "shape": tuple(row["shape"])}) for row in rows]
         manifold = Manifold.of(self.manifest)
@@ -73,7 +73,7 @@ class Product:
 
 
 def generated(robot: str, base: Base, functions: tuple[str, ...], folder: Path, **options: Any) -> Product:
-    """The folder that rbdgen writes for a bundled robot, as C alone."""
+    """The folder of C that rbdgen writes for a bundled robot, without a Python package."""
     made = generate(
         load_robot(robot_root() / f"{robot}.urdf", base),
         Options.of(functions=functions, **options),

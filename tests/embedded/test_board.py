@@ -12,11 +12,11 @@ from embedded.subjects import pendulum
 
 from rbdgen.toolchain.targets import TARGETS
 
-SPARE = 64  # bytes next to the stack pointer that the measurement leaves alone
+SPARE = 64  # bytes next to the stack pointer that the measurement does not fill
 
 
 def states(count: int) -> np.ndarray:
-    """Numbers that are exact in float and double."""
+    """Random states with numbers that are exact in float and double."""
     return np.random.default_rng(1).uniform(-3, 3, (count, 6)).astype(np.float32).astype(np.float64)
 
 
@@ -29,9 +29,9 @@ def test_bits_instructions_and_stack(board: str, real: str, tmp_path: Path) -> N
     home = run_at_home(subject, inputs, tmp_path / "home")
     np.testing.assert_array_equal(result.bits, home.bits)
     assert len(np.unique(result.bits)) > 8
-    calls = 2 * len(inputs)  # one for the outputs, one for the stack
+    calls = 2 * len(inputs)  # one call for the outputs, and one for the stack
     assert sum(executed.values()) == calls * image.figures.instructions(subject.function)
-    if real in target.reals:  # the routines of software arithmetic are not in the figures
+    if real in target.reals:  # figures do not include routines of software arithmetic
         assert result.stack <= max(SPARE, image.figures.stack(subject.function))
         assert result.stack >= image.figures.stack(subject.function) - BOARDS[board].alignment
 
@@ -63,7 +63,7 @@ def test_contraction_shows_in_the_bits(tmp_path: Path) -> None:
 
 
 def program(folder: Path, text: str, *flags: str) -> Path:
-    """A small program of its own for the M4F board."""
+    """Compiles a small program for the M4F board, and returns its path."""
     source, elf, board = folder / "main.c", folder / "main.elf", BOARDS["cortex-m4f"]
     source.write_text(text)
     common = (*board.link_flags(), f"-I{SUPPORT}")

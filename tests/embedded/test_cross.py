@@ -1,4 +1,4 @@
-"""Folders for small machines: figures in manifest and page, refusals with figures."""
+"""Folders for small machines have figures in the manifest and on the page; refusals have figures too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
 
 
 def test_operations_on_inertias(tmp_path: Path) -> None:
-    """They and their twins in place are measured: no branch, no call but a root's."""
+    """Operations and their forms in place are measured, and have no branches and no calls except roots."""
     options = Options.of(functions=OPERATIONS, real="float", target="cortex-m4f")
     functions = generate_inertia(options, tmp_path).manifest["functions"]
     assert list(functions) == list(OPERATIONS)
@@ -79,7 +79,7 @@ def test_figures_in_the_manifest_and_on_the_page(product: Product, tmp_path: Pat
 
 
 def sources_of(product: Product) -> Sources:
-    """The folder read back."""
+    """The sources of the folder, which are read back."""
     files = {name: (product.folder / name).read_text() for name in product.manifest["files"]}
     return Sources(product.manifest["name"], files)
 
@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_refused(product: Product) -> None:
 
 
 def command(*words: str) -> tuple[int, str]:
-    """The command line on planar3r: exit status, standard error."""
+    """The exit status and the standard error of the command line for planar3r."""
     done = subprocess.run(
         [sys.executable, "-m", "rbdgen.cli", str(robot_root() / "planar3r.urdf"), "-f", "rnea", "-q", *words],
         capture_output=True,
@@ -187,7 +187,7 @@ def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 @pytest.fixture
 def without_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A compiler for Arm that has the headers of gcc alone, before the other one on the path."""
+    """A compiler for Arm that only has gcc's own headers, first on the path."""
     folder = tmp_path / "bin"
     folder.mkdir()
     own, objdump = (shutil.which(f"{M4F.prefix}{tool}") for tool in ("gcc", "objdump"))
@@ -201,7 +201,7 @@ def without_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_figures_need_no_c_library(without_library: Path, product: Product) -> None:
-    """They are the same as with one."""
+    """Figures are the same without a C library."""
     robot = load_robot(robot_root() / "planar3r.urdf")
     options = Options(functions=("rnea", "minv"), real="float", target="cortex-m4f")
     made = generate(robot, options, without_library)
@@ -211,7 +211,7 @@ def test_figures_need_no_c_library(without_library: Path, product: Product) -> N
 
 
 def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) -> None:
-    """The function calls the C library's sine, whose header is missing."""
+    """A function that calls the C library's sine has no figures if the header is missing."""
     robot = load_robot(robot_root() / "planar3r.urdf")
     options = Options(functions=("rnea",), real="float", target="cortex-m4f", trig="libm")
     said: list[str] = []
@@ -230,7 +230,7 @@ def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) ->
 
 @pytest.mark.parametrize("target", [name for name, row in TARGETS.items() if not row.at_home])
 def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) -> None:
-    """And they are told no flag of the machine that they were generated on."""
+    """Folders for other machines only have C, and no flags of the machine that generated them."""
     robot = load_robot(robot_root() / "double_pendulum.urdf")
     options = Options(functions=("rnea",), real="float", target=target)
     for compiled in (True, False):

@@ -1,4 +1,4 @@
-"""examples/embedded: the emulated controller against the same loop with Pinocchio in double."""
+"""The emulated controller of examples/embedded agrees with the same loop with Pinocchio in double."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEPS, SUBSTEPS, LOGGED = 4000, 4, 10
 
 
 def script() -> ModuleType:
-    """plot.py as a module."""
+    """The module of plot.py."""
     spec = importlib.util.spec_from_file_location("embedded_plot", EXAMPLE / "plot.py")
     assert spec is not None
     assert spec.loader is not None
@@ -32,7 +32,7 @@ def script() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the example as its Makefile does."""
+    """The log of the example, which runs as in its Makefile."""
     out = tmp_path_factory.mktemp("example")
     rbdgen = Path(sys.executable).with_name("rbdgen")
     checked(["make", "-s", "-C", EXAMPLE, "log", f"OUT={out}", f"RBDGEN={rbdgen}"])
@@ -50,7 +50,7 @@ def constants() -> dict[str, np.ndarray]:
 
 
 def simulated() -> tuple[np.ndarray, np.ndarray]:
-    """Angles and torques of the same loop, by Pinocchio."""
+    """The angles and torques of the same loop with Pinocchio."""
     model = pinocchio.buildModelFromUrdf(str(BUNDLED["arm7"]))
     data, c = model.createData(), constants()
     q, v = c["MIDDLE"] + c["INITIAL_ERROR"], np.zeros(model.nv)
@@ -77,7 +77,7 @@ def test_the_controller_tracks(log: Path) -> None:
     assert len(got.t) == STEPS / LOGGED
     np.testing.assert_allclose(np.abs(got.error[0]), 0.1, rtol=1e-6)
     settled = np.abs(got.error[got.t >= plot.SETTLED])
-    assert 1e-4 < settled.max() < 1e-2  # friction is there, and little of it shows
+    assert 1e-4 < settled.max() < 1e-2  # friction has an effect, but a small one
     assert 100 < got.ticks * plot.INSTRUCTIONS_PER_TICK < 2000
     assert "late steps: 0" in plot.summary(got)
 
@@ -97,7 +97,7 @@ def test_a_cut_log_is_refused(log: Path, tmp_path: Path) -> None:
 
 
 def test_late_steps_are_counted(log: Path, tmp_path: Path) -> None:
-    """The same image on a machine sixteen times slower."""
+    """The same image on a machine that is sixteen times slower reports late steps."""
     command = [
         "timeout",
         "600",

@@ -1,4 +1,4 @@
-"""Figures of objects whose cost is known from their source, and tools that misbehave."""
+"""Figures of objects whose cost is known from their source, and the handling of faulty tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOARDS = tuple(
 
 
 def measured(text: str, folder: Path, board: str = "cortex-m4f", *flags: str) -> Figures:
-    """Compile C for a board and take its figures."""
+    """The figures of C, which is compiled for a board."""
     source, target_file, target = folder / "code.c", folder / "code.o", TARGETS[board]
     source.write_text(text)
     checked([f"{target.prefix}gcc", *target.flags, *flags, "-fstack-usage", "-c", source, "-o", target_file])
@@ -53,7 +53,7 @@ def test_callees_count(board: str, tmp_path: Path) -> None:
 
 
 def assembled(lines: tuple[str, ...], folder: Path) -> Figures:
-    """A function `f` for the M4F, as it stands."""
+    """The figures of a function `f` with these instructions of the M4F."""
     text = r"\n".join((".syntax unified", ".thumb", ".type f, %function", "f:", *lines, ".size f, .-f"))
     (folder / "code.su").write_text("code.c:1:1:f\t0\tstatic\n")
     (folder / "code.c").write_text(f'__asm__("{text}");')
@@ -69,7 +69,8 @@ def test_literal_words_and_padding_do_not_count(tmp_path: Path) -> None:
 
 
 LOOP = ("movs r1, #0", "b 2f", "1: adds r0, #1", "2: adds r1, #1", "cmp r1, #5", "bne 1b", "bx lr")
-"""Entered past its head: two before it, three of the first run, four of each of four more, the return."""
+"""A loop that is entered after its head. It executes 2 instructions before, 3 in the first run, 4 in each of
+four more runs, and the return."""
 
 
 def test_loops_are_counted(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_faults_are_one_line(tmp_path: Path) -> None:
 
 
 def test_all_tables_count(tmp_path: Path) -> None:
-    """Their addresses are words of zero until the linker fills them in, and neighbours."""
+    """All tables count, although their addresses are neighbouring words of zero before linking."""
     names = [f"table{k}" for k in range(6)]
     tables = "\n".join(f"static const float {name}[{16 + k}] = {{1.0f}};" for k, name in enumerate(names))
     text = f"{tables}\nfloat f(int i) {{ return {' + '.join(f'{name}[i]' for name in names)}; }}"

@@ -1,4 +1,4 @@
-"""Every promise of emitted code, kept by the sample, and noticed when it is broken."""
+"""The sample keeps every guarantee of emitted code, and violations are found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST = "    real s0;"
 
 
 def broken(text: str, folder: Path, before: str = FIRST) -> Path:
-    """The sample with `text` set in: the fault."""
+    """Writes the sample with a fault, `text`, inserted, and returns its path."""
     source = folder / "pendulum.c"
     original = (HERE / "pendulum.c").read_text()
     assert before in original
@@ -78,7 +78,7 @@ def test_clean_as_c_and_cpp(real: str, tmp_path: Path) -> None:
 
 
 def compile_as_c_and_cpp(source: Path | None, real: str, folder: Path) -> None:
-    """Under all warnings, by the cross compiler and the host's, as C99 and as C++."""
+    """Compiles with all warnings, by the cross compiler and the host's, as C99 and as C++."""
     subject = pendulum(real, folder / "sincos", source)
     strict = [flag for flag in STRICT if flag != "-std=c99"]
     cross, host = TARGETS["cortex-m7"], TARGETS["portable"]

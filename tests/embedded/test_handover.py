@@ -1,4 +1,4 @@
-"""The build files of a generated folder, told only the prefix of a cross compiler."""
+"""The build files of a generated folder only need the prefix of a cross compiler."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_cmake_inside_another_project(tmp_path: Path) -> None:
 
 
 def test_the_page_as_it_stands(tmp_path: Path) -> None:
-    """Its call compiles, its flags are the target's, its report brings the self-test to firmware."""
+    """The page's call compiles, its flags are the target's, and its report runs the self-test in firmware."""
     folder = product("cortex-m4f", tmp_path).folder
     row, board = TARGETS["cortex-m4f"], BOARDS["cortex-m4f"]
     page = (folder / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""Looped forms on small machines: their bits, the instructions counted through loops, a budget for flash."""
+"""Looped forms on small machines: bits, instructions as counted in loops, and budgets for flash."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ CASES = [
     for board in BOARDS
     if robot != "quadruped12" or "derivatives" not in function
 ]
-"""The derivatives of the quadruped take too long in the emulator to run them on every board."""
+"""All cases, except the derivatives of the quadruped, which take too long in the emulator."""
 
 KINDS = ("cortex-m4f", "rv32imafc")
-"""A board of each kind of processor."""
+"""One board for each kind of processor."""
 
 ALWAYS = [
     *(("double_pendulum", "aba_derivatives", board) for board in BOARDS),
@@ -47,12 +47,12 @@ ALWAYS = [
     ("arm7", "rnea", "cortex-m7"),
     ("quadruped12", "aba", "cortex-m4f"),
 ]
-"""As small as it may be; runs of more than two bodies; branches."""
+"""The cases of every run: a robot of the smallest size, one of more than two bodies, one with branches."""
 
 
 @pytest.fixture(scope="module")
 def products(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Product]:
-    """The robots with every function in loops."""
+    """The folders of the robots, with every function in loops."""
     forms = dict.fromkeys(FUNCTIONS, "looped")
     return {
         name: generated(
@@ -72,7 +72,7 @@ def products(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Product]:
 def test_on_the_board(
     robot: str, function: str, board: str, products: dict[str, Product], tmp_path: Path
 ) -> None:
-    """The bits of home; as many instructions as were counted, every loop as often as the manifest says."""
+    """A board gives this machine's bits and the counted instructions, with the manifest's counts of loops."""
     product, target = products[robot], TARGETS[board]
     subject, inputs = product.subject(function), product.states(function, STATES)
     loops = product.manifest["functions"][function]["loops"]
@@ -89,7 +89,7 @@ def test_on_the_board(
 
 
 EACH = ("rnea", "aba", "aba_derivatives")
-"""Loops outward, inward and over columns."""
+"""Functions with outward loops, inward loops and loops over columns."""
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ EACH = ("rnea", "aba", "aba_derivatives")
     ),
 )
 def test_small_robots(target: str, robot: str, base: Base, tmp_path: Path) -> None:
-    """Loops of two runs stay loops: instructions are counted, or a promise would be seen broken."""
+    """Loops of two runs stay loops in machine code, so that their instructions can be counted."""
     if cross_compiler(TARGETS[target]) is None:
         pytest.skip(f"{TARGETS[target].prefix}gcc is not installed")
     options = Options(functions=EACH, real="float", target=target, variants=dict.fromkeys(EACH, "looped"))
@@ -150,7 +150,7 @@ def looped(product: Product) -> set[str]:
 
 
 def test_a_budget(tmp_path: Path) -> None:
-    """A little less than unrolled: the largest function alone is looped. The least: all are."""
+    """With a budget just below the unrolled size, only the largest function is looped; with less, all are."""
     whole = flash(arm(tmp_path / "unrolled"))
     first = arm(tmp_path / "first", budget_flash=sum(whole.values()) - 1)
     assert looped(first) == {max(whole, key=lambda name: whole[name])} == {"aba"}
@@ -181,7 +181,7 @@ def test_refused_without_the_compiler(
 
 @pytest.mark.parametrize(("function", "board"), [("crba", "rv32imafc"), ("minv", "cortex-m4f")])
 def test_loops_over_limbs(function: str, board: str, tmp_path: Path) -> None:
-    """Zeros by the loop, and values of other limbs: the bits of home, the instructions counted."""
+    """Loops over limbs that write zeros or read values of other limbs have the right bits and counts."""
     options: dict[str, Any] = {"real": "float", "target": "portable"}
     forms = {function: "limb-loops"}
     product = generated("quadruped12", "floating", (function,), tmp_path, variants=forms, **options)
@@ -197,7 +197,7 @@ def test_loops_over_limbs(function: str, board: str, tmp_path: Path) -> None:
 
 
 def test_a_budget_takes_loops_over_limbs(tmp_path: Path) -> None:
-    """Straight lines that fit are faster than loops over bodies; if they do not fit, loops are smaller."""
+    """Loops over limbs, which are faster, are taken if they fit; otherwise loops over bodies are taken."""
     robot = load_robot(robot_root() / "quadruped12.urdf", "floating")
     forms = {}
     for budget in (2500, 2000):
@@ -210,7 +210,7 @@ def test_a_budget_takes_loops_over_limbs(tmp_path: Path) -> None:
 
 
 def test_tables_count(products: dict[str, Product], tmp_path: Path) -> None:
-    """All constants of a looped form are in its flash: no less than the numbers of its tables."""
+    """The flash of a looped form includes its constants, which are at least the numbers of its tables."""
     product, target = products["quadruped12"], TARGETS["cortex-m4f"]
     image = build_image(product.subject("rnea"), product.states("rnea", 1), target, tmp_path)
     (function,) = (f for f in image.figures.functions.values() if f.name == "quadruped12_rnea")

@@ -1,4 +1,4 @@
-"""Every file of a generated folder against the required rules of MISRA C:2012."""
+"""Every file of a generated folder follows the required rules of MISRA C:2012, except for deviations."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
         *("com", "com_jacobian", "kinetic_energy", "regressor", "coriolis"),
     ),
 }
-"""Of every kind, numbers, vectors, matrices, several of them, loops over columns, and one in parts."""
+"""Functions of all kinds: with numbers, vectors, one or several matrices, loops over columns, and parts."""
 
 LOOPED = [name for name, row in TABLE.items() if any(form.name == "looped" for form in row.forms)]
-"""Functions that have a form in loops over bodies."""
+"""The functions that have a form in loops over bodies."""
 
 PENDULUM, OF_LIMBS = "double_pendulum", ("quadruped12", "crba", "limb-loops")
 
@@ -56,7 +56,7 @@ def produced(name: str, functions: tuple[str, ...], folder: Path) -> Product:
     indirect=["product"],
 )
 def test_functions(function: str, product: Product) -> None:
-    """With them the header, and that of the built-in sine."""
+    """Functions, the header and the header of the built-in sine follow the rules."""
     assert_allowed(function, product)
 
 
@@ -97,7 +97,7 @@ def test_looped_forms(robot: str, function: str, form: str, tmp_path: Path) -> N
 
 
 def test_operations_on_inertias(tmp_path: Path) -> None:
-    """With their twins in place, the header and the self-test."""
+    """Operations, their forms in place, the header and the self-test follow the rules."""
     options = Options.of(functions=OPERATIONS, real="float", target="portable")
     made = generate_inertia(options, tmp_path, compiled=False)
     product = Product(made.folder, made.manifest)
@@ -113,7 +113,7 @@ def selftest(product: Product) -> Path:
 def test_the_selftest(product: Product) -> None:
     broken = broken_rules([selftest(product)], [product.folder])
     assert broken.keys() == SELFTEST
-    assert len(broken["21.6"]) == 1  # the line that includes <stdio.h> where no report is given
+    assert len(broken["21.6"]) == 1  # the line that includes <stdio.h> for the default report
 
 
 def test_every_deviation_is_recorded_and_needed() -> None:

@@ -1,4 +1,4 @@
-"""Flash, stack and instructions of the quadruped, as docs/functions.md tells them for the Cortex-M4F."""
+"""Flash, stack and instructions of the quadruped on the Cortex-M4F are those in docs/functions.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORMS, FUNCTIONS = ("unrolled", "limb-loops", "looped"), ("rnea", "aba", "crba",
 
 
 def told(form: str, function: str) -> tuple[int, ...]:
-    """Reads the figures of the page."""
+    """The figures of a form and function on the page."""
     table = PAGE.read_text(encoding="utf-8").partition("| form | | `rnea` |")[2].partition("\n\n")[0]
     rows = [re.findall(r"\d+", line) for line in table.splitlines()[2:]]
     first, column = 3 * FORMS.index(form), FUNCTIONS.index(function)

@@ -1,6 +1,6 @@
-"""Flash, stack, instructions and error of bundled robots in float on every small target: pinned, and bounded.
+"""Pins and bounds flash, stack, instructions and errors of bundled robots in float on every small target.
 
-`tests/golden/embedded/figures.md` is the table; run this file with --update-golden to take it anew.
+`tests/golden/embedded/figures.md` has the table; run this file with --update-golden to measure it again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rbdgen.toolchain.targets import TARGETS, Target
 
 @dataclass(frozen=True)
 class Case:
-    """One line of the table less its target."""
+    """A line of the table without its target."""
 
     robot: str
     base: Base
@@ -37,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """Bytes of flash and stack, instructions a call, error against double over the largest value."""
+    """Bytes of flash and stack, instructions per call, and the error relative to the largest value."""
 
     flash: int
     stack: int
@@ -63,7 +63,7 @@ MOST = {
 
 
 def on_targets(case: Case) -> Iterator[tuple[Target, Measured]]:
-    """The function designed once and compiled for every small machine whose compiler is here."""
+    """Yields the figures of a function for every small machine whose compiler is installed."""
     model = load_robot(robot_root() / f"{case.robot}.urdf", case.base)
     variants = {} if case.form == "unrolled" else {case.function: case.form}
     options = Options(
@@ -95,7 +95,7 @@ def test_bounds_on_the_m4f(case: Case, measured: dict[Any, Measured]) -> None:
 
 
 def table(measured: dict[tuple[Case, str], Measured]) -> str:
-    """Writes the table in Markdown."""
+    """The table in Markdown."""
     given = ("robot", "function", "form", "sine, cosine", "target")
     head = (*given, "flash, B", "stack, B", "instructions", "error")
     rows: list[tuple[str, ...]] = [head, tuple("---" for _ in head)]

@@ -1,4 +1,4 @@
-"""Generated functions of the bundled robots on emulated boards: bits, figures, promises."""
+"""Generated functions of the bundled robots on emulated boards: bits, figures and guarantees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ each_function = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def products(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, Real], Product]:
-    """Every robot in float and in double, for any C compiler, with built-in trigonometry."""
+    """The folders of every robot in float and in double, for any C compiler, with built-in trigonometry."""
     reals: tuple[Real, ...] = ("float", "double")
     return {
         (name, real): generated(
@@ -45,7 +45,7 @@ Case = tuple[str, str, str, Real]
 
 
 def on_boards() -> Iterator[Case]:
-    """Every function on every board; software arithmetic with one function."""
+    """Yields every function on every board; software arithmetic is only tried with `rnea`."""
     for robot, row in ROBOTS.items():
         for function in row["functions"]:
             for board in BOARDS:
@@ -55,7 +55,7 @@ def on_boards() -> Iterator[Case]:
 
 
 def always() -> Iterator[Case]:
-    """One function on every board and in all its numbers; the others on one board of each kind."""
+    """Yields one function on every board with all types of numbers, and others on a board of each kind."""
     for case in on_boards():
         robot, function, board, real = case
         if (robot, function) == ("arm7", "rnea") or (
@@ -78,7 +78,7 @@ def test_on_the_board(
     calls = 2 * STATES
     assert sum(executed.values()) == calls * image.figures.instructions(subject.function)
     if real not in target.reals:
-        return  # the routines of software arithmetic are not in the figures
+        return  # figures do not include routines of software arithmetic
     stack = image.figures.stack(subject.function)
     assert (
         stack - BOARDS[board].alignment

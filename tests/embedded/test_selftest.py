@@ -1,4 +1,4 @@
-"""The emitted self-test on the boards: it passes there, with the expected bits, and finds what is wrong."""
+"""The emitted self-test passes on the boards with the expected bits, and finds wrong results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def image(product: Product, board: str, folder: Path, *flags: str) -> Path:
-    """The self-test compiled for a board."""
+    """Compiles the self-test for a board, and returns the image."""
     target, elf = TARGETS[board], folder / "selftest.elf"
     compiler = (f"{target.prefix}gcc", "-std=gnu99", *target.flags, *flags, f"-I{SUPPORT}")
     report = ("-include", HERE / "report.h", "-DPLANAR3R_REPORT(...)=report(__VA_ARGS__)")
@@ -42,7 +42,7 @@ def at_home(product: Product, folder: Path) -> str:
 
 
 def passed(report: str) -> dict[str, str]:
-    """Function -> bits, of the lines of functions that passed with the expected bits."""
+    """The bits by function, from the lines of functions that passed with the expected bits."""
     line = r"^(\w+): ok, 0+ wrong elements in 0?2 states, bits ([0-9a-f]{8}) as expected$"
     return dict(re.findall(line, report, re.MULTILINE))
 
@@ -57,7 +57,7 @@ def test_the_expected_bits_on_the_board(board: str, product: Product, tmp_path: 
 
 @pytest.fixture(scope="module")
 def looped(tmp_path_factory: pytest.TempPathFactory) -> Product:
-    """Every function that has a form in loops, in that."""
+    """A folder with the looped forms of all functions that have one."""
     forms = {row.name: row.smallest.name for row in TABLE.values() if row.smallest is not None}
     assert len(forms) > 6
     folder = tmp_path_factory.mktemp("selftest_looped")
@@ -68,7 +68,7 @@ def looped(tmp_path_factory: pytest.TempPathFactory) -> Product:
 
 @pytest.mark.parametrize("board", few(["cortex-m4f", "rv32imafc"], BOARDS))
 def test_the_expected_bits_of_looped_forms(board: str, looped: Product, tmp_path: Path) -> None:
-    """All of them in one image."""
+    """All looped forms have the expected bits, in one image."""
     home = passed(at_home(looped, tmp_path))
     assert home.keys() == looped.manifest["functions"].keys()
     lines, _ = run(image(looped, board, tmp_path), TARGETS[board])
@@ -77,7 +77,7 @@ def test_the_expected_bits_of_looped_forms(board: str, looped: Product, tmp_path
 
 @contextmanager
 def changed(product: Product, old: str, new: str) -> Iterator[None]:
-    """Within it one place of RNEA's C is another."""
+    """Replaces one text of RNEA's C, and restores it at the end."""
     source = product.folder / product.manifest["functions"]["rnea"]["source"]
     text = source.read_text()
     head, brace, body = text.partition("{")
@@ -98,7 +98,7 @@ def report_of_failure(product: Product, board: str, folder: Path, *flags: str) -
 
 
 def last_bit(product: Product) -> tuple[str, str]:
-    """The constant of RNEA's C with the most digits, and its neighbour among the numbers of its type."""
+    """The constant of RNEA's C with the most digits, and the neighbouring number of its type."""
     text = (product.folder / product.manifest["functions"]["rnea"]["source"]).read_text()
     old = max(re.findall(r"(?<![\w.])\d+\.\d+f?(?![\w.])", text.partition("{")[2]), key=len)
     dtype = np.float32 if old.endswith("f") else np.float64

@@ -262,7 +262,7 @@ def test_the_states_are_such_as_functions_are_called_with(real: Real) -> None:
 
 
 def test_the_hash() -> None:
-    """FNV-1a with 32-bit words: by its definition."""
+    """The hash is FNV-1a with 32-bit words, by its definition."""
     values = np.array([[1.5, -2.0]], np.float32)
     expected = 2166136261
     for word in (0x3FC00000, 0xC0000000):

@@ -1,4 +1,4 @@
-"""Names and texts of a description only become identifiers and comments."""
+"""Names and texts of a description become only identifiers and comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests inside frameworks: skipped with a word where one is missing, failing in CI."""
+"""Tests inside frameworks are skipped with a message if the framework is missing, and fail in CI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbdgen.runtime import Library
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test module says by `FRAMEWORK` what it needs."""
+    """Skips a test, or lets it fail in CI, if the `FRAMEWORK` of its module is missing."""
     framework = getattr(item.module, "FRAMEWORK", None)  # type: ignore[attr-defined]
     if framework is not None and find_spec(framework) is None:
         word = f"missing: {framework}; pip install 'rbdgen[{framework}]'"
@@ -30,5 +30,5 @@ def arm() -> Library:
 
 @pytest.fixture(scope="session")
 def cart() -> Library:
-    """A library of a robot whose q has other elements than v."""
+    """A library of a robot whose q and v have different elements."""
     return rbdgen.build(rbdgen.load_robot(cart_with_a_ball()), functions=["rnea", "rnea_derivatives"])

@@ -1,4 +1,4 @@
-"""Functions of CasADi: the library's bits, derivatives as CasADi finds them itself, and what is refused."""
+"""Functions for CasADi have the library's bits and the derivatives of traced expressions; refusals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 def states(library: Library, name: str, knots: int) -> dict[str, Array]:
-    """Random inputs, a row a state."""
+    """Random inputs, with one row per state."""
     inputs = library.functions[name].signature.inputs
     return library.manifold.random_inputs(inputs, np.random.default_rng(0), (knots,))
 
@@ -46,8 +46,9 @@ def beside(arrays: Array) -> Array:
     ids=["fixed", "floating", "planar and spherical"],
 )
 def test_values_and_jacobians(robot: Any, function: str) -> None:
-    """One state a call and 11, a whole vector and a part of one: the bits of the library, and the Jacobian
-    that CasADi makes of the traced expressions, in every direction that q has."""
+    """Calls of one and of 11 states, more than a vector, have the library's bits and CasADi's Jacobians.
+
+    The Jacobians are those of the traced expressions, along all possible motions of q."""
     library = rbdgen.build(robot, [function, f"{function}_derivatives"])
     traced = rbdgen.trace(robot, function).jacobian()
     knots = 11
@@ -67,7 +68,7 @@ def test_values_and_jacobians(robot: Any, function: str) -> None:
             rows, width = block.shape
             np.testing.assert_array_equal(all_blocks[k * rows :, k * width :][:rows, :width], block)
             np.testing.assert_allclose(block @ along, truth @ along, atol=1e-10 * np.abs(truth).max())
-        if library.manifold.nq > library.manifold.nv:  # quaternions have no other length
+        if library.manifold.nq > library.manifold.nv:  # quaternions keep their length
             quaternion = slice(3, 7)
             along_itself = alone[0][:, quaternion] @ inputs["q"][k][quaternion]
             np.testing.assert_allclose(along_itself, 0, atol=1e-12 * np.abs(alone[0]).max())
@@ -77,8 +78,9 @@ def test_values_and_jacobians(robot: Any, function: str) -> None:
 
 
 def test_matrices_forces_and_what_is_not_differentiated() -> None:
-    """Arrays of two axes are matrices with their zeros, states beside each other; contacts hold or not,
-    whatever a solver does."""
+    """Arrays of two axes are matrices with structural zeros, and states are side by side.
+
+    `active` is constant, so that a solver does not change which contacts are closed."""
     robot = rbdgen.load_robot("double_pendulum", contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))])
     library = rbdgen.build(robot, ["contact_jacobian", "rnea_fext", "contact_aba"])
     for name in library.functions:
@@ -95,7 +97,7 @@ def test_matrices_forces_and_what_is_not_differentiated() -> None:
     J = library.casadi("contact_jacobian")
     assert J.nnz_out() == np.count_nonzero(library.contact_jacobian.sparsity) < 6
     by_forces = library.casadi("rnea_fext").jacobian()(0, 0, 0, 0, 0)[3].full()
-    steps = np.eye(12).reshape(12, 6, 2).transpose(0, 2, 1)  # CasADi's order: body by body within a column
+    steps = np.eye(12).reshape(12, 6, 2).transpose(0, 2, 1)  # in CasADi's order, body by body within a column
     np.testing.assert_allclose(
         by_forces,
         library.rnea_fext([0, 0], [0, 0], [0, 0], steps).T
@@ -110,7 +112,7 @@ def test_matrices_forces_and_what_is_not_differentiated() -> None:
 
 
 HELD = ("active", "mu", "gains", "restitution", "share", "table")
-"""Inputs that are constant to CasADi."""
+"""Inputs that are constant for CasADi's derivatives."""
 
 
 def hessian(function: Any, arrays: list[Array]) -> tuple[Array, Array]:
@@ -132,7 +134,7 @@ def jacobians(function: Any, arrays: list[Array]) -> list[Any]:
 
 
 def of_unit_length(robot: Any, name: str, manifold: Manifold) -> Any:
-    """The traced expressions with quaternions of any length: derivatives along their lengths are then 0."""
+    """The traced expressions of q / |q|, whose derivatives along the lengths of quaternions are 0."""
     traced, row = rbdgen.trace(robot, name), lookup(name, robot.model)
     symbols = [casadi.SX.sym(x, *traced.size_in(x)) for x in traced.name_in()]
     given = [
@@ -164,11 +166,11 @@ FLOATING = rbdgen.load_robot(
 CART = rbdgen.load_robot(cart_with_a_ball(), frames=["hand"])
 
 CASES = [
-    (FLOATING, "rnea", 3),  # all derivatives at once
+    (FLOATING, "rnea", 3),  # one function has all derivatives
     (FLOATING, "integrate", 1),  # its result is a configuration
-    (CART, "difference", 3),  # of two configurations
-    (FLOATING, "contact_aba_held", 1),  # all but those by anchors at once
-    (FLOATING, "frame_placement", 1),  # by columns
+    (CART, "difference", 3),  # its inputs are configurations
+    (FLOATING, "contact_aba_held", 1),  # one function has all derivatives except those by anchors
+    (FLOATING, "frame_placement", 1),  # derivatives by columns
 ]
 
 MORE = [
@@ -180,7 +182,7 @@ MORE = [
 
 @pytest.mark.parametrize(("robot", "name", "knots"), few(CASES, [*CASES, *MORE]))
 def test_all_derivatives_are_those_of_the_traced_expressions(robot: Any, name: str, knots: int) -> None:
-    """First and second ones, to the last digits as CasADi finds them itself, and as sparse."""
+    """First and second derivatives are those of CasADi to the last digits, and as sparse."""
     library = rbdgen.build(robot, [name])
     function = library.casadi(name, knots, hessian=True)
     traced = of_unit_length(robot, name, library.manifold).map(knots)
@@ -197,7 +199,7 @@ def test_all_derivatives_are_those_of_the_traced_expressions(robot: Any, name: s
 
 
 def test_derivatives_are_those_of_differences() -> None:
-    """A step of a robot with a planar and a spherical joint, by all that it takes."""
+    """The derivatives of a step by all inputs agree with differences, for planar and spherical joints."""
     library = rbdgen.build(CART, ["step"])
     inputs = list(states(library, "step", 1).values())
     q, v, tau, dt = (x[0] for x in inputs)
@@ -239,7 +241,7 @@ def test_the_jacobian_has_derivatives_itself() -> None:
 
 
 def test_derivatives_of_derivatives() -> None:
-    """A product with derivatives is a function like others; of a robot with quaternions by coordinates."""
+    """Products with derivatives are functions with derivatives; with quaternions they are by coordinates."""
     robot = rbdgen.load_robot("double_pendulum")
     library, traced = rbdgen.build(robot, ["rnea_vjp"]), rbdgen.trace(robot, "rnea_vjp")
     arrays = [x.T for x in states(library, "rnea_vjp", 1).values()]
@@ -290,7 +292,7 @@ def test_gradients_by_parameters() -> None:
 
 
 def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
-    """A swing of the double pendulum in eight knots, by exact Hessians."""
+    """IPOPT finds the same swing of the double pendulum in eight knots, with exact Hessians."""
     robot = rbdgen.load_robot("double_pendulum")
     compiled, traced = (
         rbdgen.build(robot, ["rnea"]).casadi("rnea", knots=8, hessian=True),
@@ -317,7 +319,7 @@ def test_ipopt_reaches_the_optimum_of_the_traced_expressions() -> None:
 
 
 def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
-    """Compiled here, or later by make, by any compiler and without a warning."""
+    """The library of a folder is compiled here, or later by make, by any compiler without a warning."""
     done = command(
         *("double_pendulum", "-f", "rnea,rnea_vjp,rnea_hvp,crba", "--emit", "casadi:3"),
         *("-o", tmp_path),
@@ -336,12 +338,12 @@ def test_a_folder_brings_a_library_of_its_own(tmp_path: Path) -> None:
     for path in made:
         function = casadi.external("double_pendulum_rnea_x3", str(path))
         assert function.jacobian().nnz_out(2) == 12
-        assert function.reverse(1).jacobian().nnz_out(2) == 6  # of dtau/da by q, in three knots
+        assert function.reverse(1).jacobian().nnz_out(2) == 6  # dtau/da by q, in three knots
         found = function(*(array.T for array in inputs.values()))
         np.testing.assert_allclose(found.full(), library.rnea(**inputs).T, rtol=1e-14)
         crba = casadi.external("double_pendulum_crba_x1", str(path))
         assert (crba.size_out(0), crba.jacobian().nnz_out(0)) == ((2, 2), 3)
-    command("double_pendulum", "-f", "rnea", "-o", tmp_path, cwd=tmp_path)  # takes the older folder's place
+    command("double_pendulum", "-f", "rnea", "-o", tmp_path, cwd=tmp_path)  # replaces the older folder
     assert not (folder / "casadi").exists()
 
 

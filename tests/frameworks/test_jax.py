@@ -1,4 +1,4 @@
-"""Functions of JAX: the library's bits, its analytical derivatives in both modes, and what is refused."""
+"""Functions for JAX have the library's bits and its analytical derivatives in both modes; refusals."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def states(library: Library, *leading: int) -> tuple[Any, Any, Any]:
 
 
 def test_values_are_the_librarys(jax: Any, arm: Library) -> None:
-    """Under jit and vmap, with leading axes that broadcast, in several outputs."""
+    """Values are those of the library under jit and vmap, with axes that broadcast and several outputs."""
     f, (q, v, a) = arm.jax.rnea, states(arm, 3, 40)
     expected = arm.rnea(q, v, a)
     np.testing.assert_array_equal(f(q, v, a), expected)
@@ -74,7 +74,7 @@ def test_float(jax: Any) -> None:
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, library.rnea(q, v, a))
     for state, expected in zip(library.jax.step(q, v, a, 0.01), library.step(q, v, a, 0.01), strict=True):
-        np.testing.assert_array_equal(state, expected)  # a number takes the library's type
+        np.testing.assert_array_equal(state, expected)  # the number 0.01 gets the library's type
     (end, _), _ = jax.lax.scan(lambda x, _: (library.jax.step(*x, a, 0.01), None), (q, v), None, length=3)
     np.testing.assert_allclose(end, library.rollout(q, v, np.tile(a, (3, 1)), 0.01)[0][-1], rtol=1e-6)
     gradient = jax.grad(lambda a: library.jax.rnea(q, v, a).sum())(a)
@@ -145,7 +145,7 @@ def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
 
 
 def test_hessians_of_a_scan(jax: Any, arm: Library) -> None:
-    """Two steps in a loop of JAX are those written out."""
+    """The Hessian of two steps in `scan` is that of the same steps without a loop."""
 
     def step(v: Any, a: Any) -> tuple[Any, Any]:
         return v - 0.1 * arm.jax.rnea(v, v, a), None
@@ -162,7 +162,7 @@ def test_hessians_of_a_scan(jax: Any, arm: Library) -> None:
 
 
 def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
-    """Forward over forward, and third derivatives."""
+    """Forward mode over forward mode and third derivatives are refused."""
     q = np.array([0.1, 0.2])
 
     def loss(q: Any) -> Any:
@@ -178,7 +178,7 @@ def test_what_hessians_are_not(jax: Any, arm: Library) -> None:
 
 
 def test_a_gradient_makes_no_products_in_forward_mode(jax: Any, arm: Library) -> None:
-    """Forward mode makes no products of reverse mode either."""
+    """A gradient builds no products of forward mode, and forward mode none of reverse mode."""
     (real,), asked = arm._frameworks.args, []  # type: ignore[union-attr]
 
     def noted(names: Sequence[str]) -> Library:
@@ -206,7 +206,7 @@ def test_a_table_is_where_it_belongs(jax: Any) -> None:
 
 
 def test_gradients_by_parameters(jax: Any) -> None:
-    """Through the table, in both modes and twice; a table a state."""
+    """Gradients go through the table, in both modes and twice; every state may have its own table."""
     robot = rbdgen.load_robot("double_pendulum")
     library = rbdgen.build(robot, ["aba", "aba_dparams"], params=["mass:lower", "com:lower"])
     q, v, tau = np.random.default_rng(0).normal(size=(3, 2))
@@ -233,7 +233,7 @@ def test_gradients_by_parameters(jax: Any) -> None:
 
 
 def test_without_the_robot(jax: Any, tmp_path: Path) -> None:
-    """A folder has values, and derivatives where they were generated."""
+    """A folder has values, and the derivatives that were generated with it."""
     robot, q = rbdgen.load_robot("double_pendulum"), np.array([0.1, 0.2])
     library = rbdgen.load(rbdgen.generate(robot, tmp_path, functions=["rnea", "nle", "nle_vjp", "nle_jvp"]))
     np.testing.assert_array_equal(library.jax.rnea(q, q, q), library.rnea(q, q, q))
@@ -245,7 +245,7 @@ def test_without_the_robot(jax: Any, tmp_path: Path) -> None:
 
 
 def test_sines_as_inputs(jax: Any) -> None:
-    """Products with Jacobians are by q: values alone."""
+    """Functions of sines and cosines only have values, as products with Jacobians are by q."""
     library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["gravity"], trig="input")
     sines, cosines = np.sin([0.1, 0.2]), np.cos([0.1, 0.2])
     np.testing.assert_array_equal(library.jax.gravity(sines, cosines), library.gravity(sines, cosines))
@@ -256,7 +256,7 @@ def test_sines_as_inputs(jax: Any) -> None:
 
 
 def test_packed_results(jax: Any) -> None:
-    """Weights of their elements have no place in products with Jacobians of matrices: values alone."""
+    """Packed results only have values, as products with Jacobians need weights of dense matrices."""
     library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["crba"], packed=True)
     q = np.array([0.1, 0.2])
     np.testing.assert_array_equal(library.jax.crba(q), library.crba(q))

@@ -1,4 +1,4 @@
-"""The example finds what the arm carries, and plots its guesses."""
+"""The example finds the mass that the arm carries, and plots its guesses."""
 
 from __future__ import annotations
 

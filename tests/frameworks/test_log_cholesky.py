@@ -1,4 +1,4 @@
-"""Gradients by log-Cholesky parameters, through each framework's own exponential."""
+"""Gradients by log-Cholesky parameters are right in all frameworks, which compute the exponentials."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def p(library: Library) -> Array:
 
 @pytest.fixture(scope="module")
 def slopes(library: Library, p: Array) -> Array:
-    """The derivatives of `aba` by p: those by the linear parameters times those of these by p, by complex
-    steps."""
+    """The derivatives of `aba` by p: those by the linear parameters, times the derivatives of these by p.
+
+    The latter are computed by complex steps."""
     linear = rbdgen.build("double_pendulum", ["aba_dparams"], params=["mass:upper", "ten:lower"])
     ten = library.parameters.linear(p)
     by_ten = linear.aba_dparams(Q, V, TAU, ten, linear.update(ten))
@@ -47,7 +48,7 @@ def slopes(library: Library, p: Array) -> Array:
 
 
 def log_cholesky(x: NDArray[Any]) -> NDArray[Any]:
-    """The ten linear parameters of the pseudo-inertia U U^T, as it is published."""
+    """The ten linear parameters of the pseudo-inertia U U^T, by the published formula."""
     alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = x
     e = np.exp
     U = e(alpha) * np.array([[e(d1), s12, s13, t1], [0, e(d2), s23, t2], [0, 0, e(d3), t3], [0, 0, 0, 1]])

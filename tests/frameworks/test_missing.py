@@ -24,7 +24,7 @@ def test_the_framework(arm: Library, framework: str, monkeypatch: pytest.MonkeyP
 
 
 def test_rbdgen(arm: Library) -> None:
-    """A generated package opens itself."""
+    """A generated package opens without rbdgen, and says that frameworks need it."""
     with pytest.raises(
         LoadError, match=r"^lib.jax: this package stands alone; pip install 'rbdgen\[jax\]' and"
     ):
@@ -56,7 +56,7 @@ def test_headers(tmp_path: Path) -> None:
 
 
 def test_what_the_compiler_refuses(tmp_path: Path) -> None:
-    """Headers of another version."""
+    """If headers are of another version, the compiler's refusal is told in one line."""
     (tmp_path / "xla/ffi/api").mkdir(parents=True)
     (tmp_path / "xla/ffi/api/ffi.h").write_text('#error "of another time"\n')
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Functions of PyTorch: the library's bits, its analytical derivatives in both modes, and what is refused."""
+"""Functions for PyTorch have the library's bits and its analytical derivatives in both modes; refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rbdgen.runtime import Library
 
 FRAMEWORK = "torch"
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTorch itself
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of PyTorch itself
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def states(torch: Any, library: Library, *leading: int) -> tuple[Any, Any, Any]:
 
 
 def test_values_are_the_librarys(torch: Any, arm: Library) -> None:
-    """Under vmap, with leading axes that broadcast and strides."""
+    """Values are those of the library under vmap, with strides and with leading axes that broadcast."""
     f, (q, v, a) = arm.torch.rnea, states(torch, arm, 3, 40)
     np.testing.assert_array_equal(f(q, a=a, v=v), arm.rnea(q, v, a))
     np.testing.assert_array_equal(f(q, v[0], a[0, 0]), arm.rnea(q, v[0], a[0, 0]))
@@ -65,7 +65,7 @@ def test_gradcheck(torch: Any, arm: Library) -> None:
 
 
 def test_compiled(torch: Any, arm: Library) -> None:
-    """A rollout is one graph, its way back too; the operator is as PyTorch wants operators."""
+    """A rollout and its gradient are one graph each, and the operator passes PyTorch's own checks."""
     f, leaves = arm.torch.rnea, [x.requires_grad_() for x in states(torch, arm)]
 
     def loss(q: Any, v: Any, a: Any) -> Any:
@@ -87,7 +87,7 @@ def test_float(torch: Any) -> None:
     library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["rnea", "step"], real="float")
     q, v, a = (x.float() for x in states(torch, library))
     for state, expected in zip(library.torch.step(q, v, a, 0.01), library.step(q, v, a, 0.01), strict=True):
-        np.testing.assert_array_equal(state, expected)  # a number takes the library's type
+        np.testing.assert_array_equal(state, expected)  # the number 0.01 gets the library's type
     q, v, a = (x.requires_grad_() for x in (q, v, a))
     found = library.torch.rnea(q, v, a)
     np.testing.assert_array_equal(found.detach(), library.rnea(*(x.detach() for x in (q, v, a))))
@@ -158,7 +158,7 @@ def test_gradients_by_parameters(torch: Any) -> None:
 
 
 def test_without_the_robot(torch: Any, tmp_path: Path) -> None:
-    """Values, and derivatives where they were generated; with its robot the same code has all."""
+    """A folder has values, but only generated derivatives; a library with its robot has all of them."""
     robot, functions = rbdgen.load_robot("double_pendulum"), ["rnea"]
     library = rbdgen.load(rbdgen.generate(robot, tmp_path, functions=functions))
     q = states(torch, library)[0]
@@ -178,7 +178,7 @@ def test_without_the_robot(torch: Any, tmp_path: Path) -> None:
 
 
 def test_packed_results(torch: Any) -> None:
-    """Weights of their elements have no place in products with Jacobians of matrices: values alone."""
+    """Packed results only have values, as products with Jacobians need weights of dense matrices."""
     library = rbdgen.build(rbdgen.load_robot("double_pendulum"), functions=["crba"], packed=True)
     q = torch.tensor([0.1, 0.2], dtype=torch.float64)
     np.testing.assert_array_equal(library.torch.crba(q), library.crba(q.numpy()))

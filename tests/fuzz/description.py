@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of the URDF reader and the model: `make fuzz FUZZ="--seconds 3600 --seed 1"`.
 
-It starts from the corpus beside this file. What it learns goes to build/fuzz, and so do inputs that failed.
+It starts from the corpus beside this file. New inputs go to build/fuzz, and so do those that failed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CORPUS = Path(__file__).parent / "corpus"
 
 
 def mutate(data: bytes, most: int, seed: int) -> bytes:
-    """Mostly damage that knows XML; else libFuzzer's own, which knows what was compared with what."""
+    """Mutates data, mostly by damaging XML, else by libFuzzer, which uses the values that were compared."""
     random = Random(seed)
     if random.random() < 0.2:
         return bytes(atheris.Mutate(data, most))
@@ -30,7 +30,7 @@ def mutate(data: bytes, most: int, seed: int) -> bytes:
 
 
 class Collector:
-    """Goes on after a failure: keeps the first input of each kind, told apart by where it was raised."""
+    """Goes on after failures, and keeps the first input of each kind, which is the place of the error."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Collector:
     def __call__(self, data: bytes) -> None:
         try:
             judge(data)
-        except Exception as error:  # any: that is what is looked for
+        except Exception as error:  # every unexpected exception is a failure
             at = " ".join(
                 f"{Path(f.filename).name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)
             )
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--go-on", action="store_true", help="after a failure, to find all at once")
     asked = parser.parse_args()
     asked.learned.mkdir(parents=True, exist_ok=True)
-    # 10 s and 2 GB: a file of this size takes some ms
+    # The limits are 10 s and 2 GB, while a file of this size takes some ms.
     limits = [f"-max_total_time={asked.seconds}", "-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"]
     where = [f"-artifact_prefix={asked.learned}/failed-", str(asked.learned), str(CORPUS)]
     target = Collector(asked.learned) if asked.go_on else judge

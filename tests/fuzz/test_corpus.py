@@ -1,4 +1,4 @@
-"""The fuzzer's corpus, every kind of element and every input that once failed, without the fuzzer."""
+"""The fuzzer's corpus, with all kinds of elements and inputs that once failed, without the fuzzer."""
 
 from __future__ import annotations
 

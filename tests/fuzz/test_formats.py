@@ -1,4 +1,4 @@
-"""Spoilt xacro and MJCF files: a robot, or one line that says what is wrong; and nothing is written."""
+"""Damaged xacro and MJCF files give a robot, or one line that says what is wrong; nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sines and cosines as inputs: the same values as computing them."""
+"""Sines and cosines as inputs give the same values as computed ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_sines(state: Mapping[str, list[float]]) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize("op", ["add", "sub"])
 def test_sums_of_angles_are_taken_apart(op: str) -> None:
-    """sin and cos of -(q0 op q1) + 0.5"""
+    """The sine and cosine of -(q0 op q1) + 0.5 are computed from those of q0 and q1."""
     nodes = (
         Node("input", value=0.0),
         Node("input", value=1.0),

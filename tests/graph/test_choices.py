@@ -1,4 +1,4 @@
-"""Choices between values, and absolute values: meaning, simplification, derivatives, import and export."""
+"""Choices between values, and absolute values: their meaning, simplification, derivatives and import."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def built(function: Callable[..., list[Any]], size: int = 4) -> Graph:
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(graph=graphs(ops=(*RING, *CHOICES)))
 def test_passes_keep_every_choice(graph: Graph) -> None:
-    """In exact rationals: the builder, its signs and all passes; and the counts agree with the graph."""
+    """The builder and all passes keep exact values, and the counts are those of the graph."""
     x = {"x": [Fraction(3), Fraction(-2), Fraction(1, 2)], "y": [Fraction(-2), Fraction(0)]}
     inputs = {name: np.array(row, object) for name, row in x.items()}
     expected = evaluate(graph, inputs)
@@ -61,7 +61,7 @@ def test_passes_keep_every_choice(graph: Graph) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_special_values(dtype: type) -> None:
-    """The second of equal values, NaN of a NaN, and the second value of a comparison with NaN."""
+    """`max` and `min` give the second of equal values and NaN for NaN; `select` is false for NaN."""
     with np.errstate(all="ignore"):
         special_values(dtype)
 
@@ -105,7 +105,7 @@ def test_what_is_known_is_not_computed() -> None:
 
 
 def test_signs_leave_no_negation() -> None:
-    """max(-a, -b) = -min(a, b); select(c, -x, -y) = -select(c, x, y); -b < -a is a < b."""
+    """Negations are moved out: max(-a, -b) = -min(a, b), select(c, -x, -y) = -select(c, x, y)."""
     graph = built(
         lambda a, b, x, y: [-a.applied("max", -a, -b), -(a < b).select(-x, -y), (-b < -a).select(x, y)]
     )
@@ -115,7 +115,7 @@ def test_signs_leave_no_negation() -> None:
 
 
 def test_two_halves_are_one_choice() -> None:
-    """A sum of choices by one comparison, each with a 0, as CasADi writes them."""
+    """Two choices by one comparison, each with a 0, are one choice; CasADi writes choices in this way."""
     graph = built(lambda a, b, x, y: [(a < b).select(x, 0) + (a < b).select(0, -y), 3 * (a < b).select(x, 0)])
     assert cost(graph).select == 2
     assert cost(graph).add + cost(graph).sub == 0
@@ -146,7 +146,7 @@ def test_derivatives_are_those_of_the_value_that_is_taken(seed: int) -> None:
 
 
 def test_a_value_that_is_not_taken_has_no_slope() -> None:
-    """The slope of the root at 0 is infinite, and 0 times that would be NaN."""
+    """A value that is not taken has no slope: that of the root at 0 is infinite, and 0 times it is NaN."""
     graph = built(lambda x, *_: [(x > 0).select(x.sqrt(), 0)])
     for change, name, inputs in (
         (jvp, "y_dot", {"x_dot": np.ones(4)}),

@@ -1,4 +1,4 @@
-"""Counts, depth, live values, and the estimate that orders are chosen by."""
+"""Counts, depth, live values, and the estimate by which orders are chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbdgen.graph.ops import ARITY
 
 
 def chain_of_sums(length: int) -> Graph:
-    """Products first, then their sum: everything is alive in the middle."""
+    """A graph of products followed by their sum, so that all products are alive before it."""
     nodes = [Node("input", (), float(k)) for k in range(length)]
     nodes += [Node("sq", (k,)) for k in range(length)]
     total = length
@@ -48,7 +48,7 @@ def test_sums_of_counts() -> None:
 def test_operations_without_signs_are_all_but_the_negations() -> None:
     builder = Builder()
     x, y, z = builder.input("x", 3)
-    shared = 1 / (y + z)  # has two uses: a division of its own
+    shared = 1 / (y + z)  # used twice, so it stays a division
     elements = [-(x * y).sqrt(), -x, x - y, (y - x) * z, x * shared, z * shared, x / (z * z), 3.0, x.cos()]
     counts = builder.cost(elements)
     assert counts.neg > 0
@@ -93,7 +93,7 @@ def test_spills_begin_when_registers_run_out() -> None:
 
 def test_value_needed_furthest_ahead_is_spilled() -> None:
     nodes = tuple(Node("input", (), float(k)) for k in range(3)) + (
-        Node("sq", (0,)),  # 3: read last
+        Node("sq", (0,)),  # 3, which is read last
         Node("sq", (1,)),  # 4
         Node("sq", (2,)),  # 5
         Node("mul", (4, 5)),

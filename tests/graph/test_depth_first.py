@@ -1,4 +1,4 @@
-"""Depth first: a legal order of the same nodes, in which outputs stand as they ask for them."""
+"""The depth-first order is a valid order of the same nodes, in the order in which outputs need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAIN = 100_000
 
 
 def in_step(graph: Graph, *, backwards: bool) -> list[int]:
-    """The nodes that outputs ask for, by how far into their output they stand; ties in outputs' order."""
+    """The nodes of outputs by their relative place in the output; equal places in the order of outputs."""
     places = [
         (k / len(output.elements), element)
         for output in graph.outputs
@@ -31,8 +31,9 @@ def in_step(graph: Graph, *, backwards: bool) -> list[int]:
 
 
 def expressions(graph: Graph, numbers: dict[object, int]) -> Counter[int]:
-    """The number of occurrences of each expression, identified by numbers that graphs share; no order changes
-    it."""
+    """The number of occurrences of each expression, which does not depend on the order of nodes.
+
+    Expressions are identified by `numbers`, which graphs share."""
     found: list[int] = []
     for index, (op, args, value) in enumerate(graph.nodes):
         key = (op, tuple(found[k] for k in args), repr(value), graph.labels.get(index))
@@ -67,7 +68,7 @@ def test_outputs_come_in_step_each_right_after_what_only_it_still_needs(
     for output in in_step(after, backwards=backwards):
         if output in done:
             continue
-        group = range(len(done), output + 1)  # all that comes between the last output and this one
+        group = range(len(done), output + 1)  # the nodes between the last output and this one
         assert output == group[-1]
         needed = {output}
         for k in reversed(group):
@@ -88,7 +89,7 @@ def test_what_no_output_needs_is_kept_at_the_end(backwards: bool) -> None:
 
 
 def test_twins_and_empty_outputs() -> None:
-    """Nodes that are the same quantity stay apart: making them one is another pass."""
+    """Equal nodes are not joined, which is the work of another pass."""
     nodes = (Node("input"), Node("neg", (0,)), Node("neg", (0,)), Node("mul", (1, 2)), Node("mul", (3, 3)))
     graph = Graph((Input("x", 1),), nodes, (Output("none", (0, 4), ()), Output("y", (2,), (4, 0))))
     assert depth_first(graph) == graph

@@ -1,4 +1,4 @@
-"""Differentiation of graphs, against slopes known by hand, and in rationals against differences."""
+"""Derivatives of graphs agree with slopes by hand and, in rationals, with differences."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_slopes(name: str) -> None:
 
 
 def test_weights_are_held() -> None:
-    """A weighted sum of rows; the weights may be expressions of the same inputs."""
+    """Weights are constant in the gradient, also if they are expressions of the same inputs."""
     builder = Builder()
     x, y = builder.input("z", 2)
     found = pullback([x * y, y * y, 3], [x, 2, y], [x, y])
@@ -100,7 +100,7 @@ fractions = st.fractions(min_value=-2, max_value=2, max_denominator=5)
 @settings(max_examples=60, deadline=None)
 @given(graph=graphs(ops=RING, max_operations=12), drawn=st.lists(fractions, min_size=17, max_size=17))
 def test_both_ways_are_exact(graph: Graph, drawn: list[Fraction]) -> None:
-    """Forward along a rational step so short that its square vanishes beside it; reverse is transposed."""
+    """Forward mode agrees with a difference over a tiny rational step; reverse mode is its transpose."""
     x, y, x_dot, y_dot, u_bar, W_bar = (
         drawn[:3],
         drawn[3:5],
@@ -132,7 +132,7 @@ def test_a_turn_takes_no_slopes_by_its_sines() -> None:
     """In both modes, the derivative of a rotated vector by the angle is the vector, rotated further."""
     q = [Moving("q", (4,))]
     graphs = [made(cheapest(pendulum(4)), q) for made in (jvp, vjp)]
-    assert [cost(cheapest(graph)).total for graph in graphs] == [58, 62]  # else 77 and 80
+    assert [cost(cheapest(graph)).total for graph in graphs] == [58, 62]  # 77 and 80 otherwise
 
 
 def test_by_the_inverse() -> None:

@@ -1,4 +1,4 @@
-"""The interpreter: broadcasting, scalar types, what it refuses, and that it lets dead values go."""
+"""The interpreter: broadcasting, types of scalars, refusals, and the release of dead values."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ SHAPES = ((), (1,), (4,), (2, 3), (0, 2), (2, 4))
 @pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None:
-    """For scalars, arrays and lanes, with and without constant operands."""
+    """Operations on scalars, arrays and lanes keep the type, also with constant operands."""
     if op in ("join", "turn") and not shape:
         pytest.skip("a value with lanes has an axis")
     for dtype in map(np.dtype, FLOATS):
         function = COMPUTED[op]
-        value = np.full(shape, 0.5, dtype)[()]  # a scalar where there is no axis
+        value = np.full(shape, 0.5, dtype)[()]  # a scalar if there are no axes
         constant = dtype.type(0.25)
         if op in ("abs", "atan2") and dtype.kind == "c":
             continue  # that of a complex number is real, or not defined
@@ -127,7 +127,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize("dtype", FLOATS[:4])
 def test_every_intermediate_value_is_rounded_to_the_type(dtype: type[np.floating]) -> None:
-    """A wider one somewhere would show in the last bits of what is made of it."""
+    """If a value had a wider type, the last bits of results would differ."""
     builder = Builder()
     x, y = builder.input("x", 2)
     outputs = [
@@ -193,7 +193,7 @@ def test_refuses(inputs: dict[str, object], message: str) -> None:
 
 
 class Counted:
-    """A number that knows how many of its kind are alive."""
+    """A number that counts how many numbers of its class are alive."""
 
     alive: ClassVar[int] = 0
     most: ClassVar[int] = 0

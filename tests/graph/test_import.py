@@ -1,4 +1,4 @@
-"""CasADi and SymPy expressions come out as the graph that direct tracing builds."""
+"""Imported CasADi and SymPy expressions give the graph that direct tracing builds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbdgen.graph.verify import verify
 
 
 def formulas(q: Any, v: Any, sin: Any, cos: Any, sqrt: Any, named: Any) -> list[Any]:
-    """One expression of every kind, over any scalars; `named` sees the intermediate quantities."""
+    """An expression of every kind, over any scalars; `named` is called with intermediate quantities."""
     s, c = sin(q[0]), cos(q[0])
     x = named("x", c * v[0] - s * v[1])
     y = named("y", s * v[0] + c * v[1])
@@ -110,7 +110,7 @@ def test_labels_mark_the_node_they_name() -> None:
 
 
 def test_casadi_twins_of_its_own_operations() -> None:
-    """Twice, square, inverse and negation have operations of their own in CasADi."""
+    """CasADi's own operations for 2 x, x^2, 1 / x and -x are imported."""
     x = casadi.SX.sym("x", 2)
     outputs = [2 * x[0], x[0] ** 2, 1 / x[1], -x[0], x[0] - x[1], casadi.SX(2.5)]
     graph = from_casadi([("x", x)], [("y", (6,), outputs)])

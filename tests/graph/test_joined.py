@@ -1,4 +1,4 @@
-"""Loops over columns one by one: each column once, without its zeros, as one line of all loops."""
+"""Loops over columns are joined: one line of all loops computes each column once, without its zeros."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rbdgen.graph.programs.verify import verify_program
 
 
 def product(rows: int) -> Graph:
-    """A row of `A` times a column, and the number before."""
+    """The graph of the product of a row `A` and a column."""
     builder = Builder()
     A, b = builder.input("A", rows), builder.input("b", rows)
     total = A[0] * b[0]
@@ -40,11 +40,11 @@ def doubled() -> Graph:
 
 
 COLUMNS = (0, 1, 2, 2, 3, 4)
-"""Two vectors of three lanes: the last one overlaps the first."""
+"""The columns of two vectors of three lanes, which share a column."""
 
 
 def program() -> Program:
-    """Of five columns of three numbers, the second has a zero; a loop for vectors precedes them."""
+    """A program over five columns of three numbers, one of which has a zero, after a loop for vectors."""
     B = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 7.0, 8.0, 9.0, 1.5, 2.5, 3.5, 4.5, 5.5)
     once = (0, 1, 2, 4, 5)
     slots = tuple(range(6))
@@ -77,7 +77,7 @@ def program() -> Program:
 
 
 def test_columns_are_lines_of_all_loops() -> None:
-    """Seven operations a column, without the two of a zero; equal lines are one."""
+    """A column takes seven operations, or five if it has a zero; equal lines are shared."""
     batch = apply(program(), FOR_BATCHES)
     verify_program(batch)
     assert [(loop.name, loop.count) for loop in batch.loops] == [
@@ -93,7 +93,7 @@ def test_columns_are_lines_of_all_loops() -> None:
 
 
 def followed(*loops: Loop) -> Program:
-    """The program with another result `z`, of loops behind those over columns."""
+    """The program with another result `z`, from loops after those over columns."""
     first = program()
     return replace(first, loops=(*first.loops, *loops), outputs=(*first.outputs, Result("z", (1,))))
 
@@ -111,7 +111,7 @@ REWRITTEN = Loop(
     3,
     distinct_runs=(0, 1, 2),
 )
-"""Columns that are written over what all columns before them read."""
+"""A loop over columns that overwrites an array which all earlier columns read."""
 
 
 @pytest.mark.parametrize("loops", [(total("solved"),), (REWRITTEN, total("A"))], ids=["read", "rewritten"])

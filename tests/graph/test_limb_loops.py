@@ -1,4 +1,4 @@
-"""A small line with lanes as loops over limbs: what stands where, what waits, and the values."""
+"""A small line with lanes becomes loops over limbs: their operations, stored values, and results."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LIMBS = 3
 LINE = Graph(
     (Input("x", 1, LIMBS), Input("y", 1)),
     (
-        Node("input", value=0.0),  # x, one a limb
+        Node("input", value=0.0),  # x, one number per limb
         Node("input", value=1.0),  # y
         Node("sq", (0,)),
         Node("join", (2,)),
-        Node("add", (1, 3)),  # the trunk's, of all limbs
-        Node("sqrt", (2,)),  # read in the second loop alone: |x|
+        Node("add", (1, 3)),  # in the trunk, for all limbs
+        Node("sqrt", (2,)),  # |x|, which only the second loop reads
         Node("mul", (4, 5)),
         Node("turn", (6,)),
         Node("turn", (7,)),  # of the limb after the next one
         Node("sub", (8, 6)),
-        Node("turn", (0,)),  # an input needs no loop for that
+        Node("turn", (0,)),  # an input of another limb needs no loop
         Node("mul", (9, 10)),
     ),
     (
@@ -67,7 +67,7 @@ def test_values() -> None:
 
 
 def test_lines() -> None:
-    """The sum ends a loop, and so does the value of another limb; what is needed late is computed late."""
+    """A sum and a value of another limb end a loop; values are computed in the loop that needs them."""
     loops = loops_over_limbs(PROGRAM)
     assert [(loop.name, loop.count) for loop in loops.loops] == [
         ("trunk1", 1),

@@ -1,4 +1,4 @@
-"""Each pass keeps all values, never adds work, gives a legal graph, and has the effect of its name."""
+"""Each pass keeps all values, never adds work, gives a valid graph, and has the effect of its name."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_runs_on_the_way_to_c_is_legal_after_every_pass(graph: Graph, point
 
 
 def raw(nodes: list[Node], outputs: tuple[int, ...], size: int = 4) -> Graph:
-    """A graph on inputs 0 .. size - 1 and the nodes given."""
+    """A graph of the inputs 0 .. size - 1 and these nodes."""
     inputs = [Node("input", (), float(k)) for k in range(size)]
     graph = Graph((Input("x", size),), (*inputs, *nodes), (Output("y", (len(outputs),), outputs),))
     verify(graph)
@@ -174,7 +174,7 @@ def test_once_keeps_bits(graph: Graph, point: list[float]) -> None:
 
 
 def test_equal_operations_with_other_signs_are_one() -> None:
-    """-x y, y -x and x -y; -x + y and y - x; the square of -x."""
+    """The products -x y, y -x and x -y are one operation; so are -x + y and y - x; (-x)^2 is x^2."""
     nodes = [
         Node("neg", (0,)),
         Node("neg", (1,)),
@@ -186,7 +186,7 @@ def test_equal_operations_with_other_signs_are_one() -> None:
 
 
 def test_sums_of_constants_may_be_left_to_c() -> None:
-    """0.1f + 0.2f is not 0.3f: a program in floats keeps its bits where only zeros and ones vanish."""
+    """0.1f + 0.2f is not 0.3f, so `without_zeros` only removes zeros and ones, and keeps bits in float."""
     tenth, fifth, zero = (Node("const", (), value) for value in (0.1, 0.2, 0.0))
     total = raw([tenth, fifth, zero, Node("add", (4, 5)), Node("mul", (0, 6)), Node("add", (7, 8))], (9,))
     assert operations(without_zeros(total)) == Cost(add=1)
@@ -260,7 +260,7 @@ def test_schedule_shortens_live_ranges_and_keeps_the_nodes() -> None:
 
 
 def test_schedule_weighs_live_values_before_it_prefers() -> None:
-    """A chain whose squares come all before it, then one by one after the step they could precede."""
+    """In a chain whose squares come before it or after a step, the schedule keeps two values alive."""
     half = 20
     nodes = [Node("sq", (k,)) for k in range(half)]
     chain = 0
@@ -281,7 +281,7 @@ def test_split_cuts_where_little_is_alive() -> None:
     builder = Builder()
     x = builder.input("x", 8)
     state = x[0]
-    for _ in range(40):  # forty bulges of eight values that meet in one
+    for _ in range(40):  # forty groups of eight values, each summed to one
         state = sum((state * element for element in x[1:]), state)
     graph = builder.graph([("y", (1,), [state])])
     for limit in (1, 7, 40, 100):

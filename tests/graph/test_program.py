@@ -1,4 +1,4 @@
-"""Programs: loops over straight lines give the bits of the unrolled operations; faults are named."""
+"""Programs of loops over straight lines give the bits of the unrolled operations; faults are named."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rbdgen.graph.verify import verify
 
 
 def scaled_sum() -> Graph:
-    """y = factor * x0 + x1, z = x0 - factor."""
+    """The graph of y = factor * x0 + x1 and z = x0 - factor."""
     builder = Builder()
     x, factor = builder.input("x", 2), builder.input("factor", 1)
     results = [factor[0] * x[0] + x[1], x[0] - factor[0]]
@@ -39,7 +39,7 @@ def doubled() -> Graph:
 
 
 def columns() -> Program:
-    """Twice the input as a factor, then columns of a 2 x 3 matrix with it, then of a table."""
+    """A program that uses twice its input as the factor for columns of a 2 x 3 matrix and of a table."""
     solve = scaled_sum()
     shared = whole("twice", 1)
     return Program(
@@ -62,7 +62,7 @@ def columns() -> Program:
 
 
 def recursion() -> Program:
-    """x[k + 1] = 2 x[k]: every run reads what the run before wrote."""
+    """A program of x[k + 1] = 2 x[k], in which every run reads the value of the run before."""
     steps = 5
     return Program(
         (Input("x", 1),),
@@ -113,7 +113,7 @@ def test_leading_axes_and_types() -> None:
 
 
 def mixed() -> Program:
-    """z = 3 x^2 s / 10: a loop reads x alone, another reads nothing."""
+    """A program of z = 3 x^2 s / 10, in which one loop only reads x, and another reads nothing."""
     builder = Builder()
     constant = builder.graph([("c", (1,), [builder.constant(0.1)])])
     x, y = builder.input("x", 1), builder.input("y", 1)
@@ -179,7 +179,7 @@ def _changed(number: int, **changes: Any) -> Program:
 
 
 def _recursion_reading(*offsets: int) -> Program:
-    """Run k reads power `offsets[k]`; it writes power k + 1."""
+    """The recursion whose run k reads power `offsets[k]` and writes power k + 1."""
     start, double = recursion().loops
     return replace(recursion(), loops=(start, replace(double, reads={"a": Access("powers", (0,), offsets)})))
 
@@ -249,8 +249,10 @@ def copied(count: int) -> Graph:
 
 
 def test_squares_that_mirror() -> None:
-    """Rows become columns of a square elsewhere. Not so where it would be read after it is written, where
-    elements stay in order, or where something is computed."""
+    """A loop that copies rows to columns elsewhere mirrors a square.
+
+    It does not if it would read what it has written, if elements keep their order, or if it computes.
+    """
     above, below = (0, 1, 5, 6), (0, 5, 1, 6)
 
     def square(graph: Graph, written: tuple[int, ...], first: int) -> Square | None:

@@ -1,4 +1,4 @@
-"""The sign of a number: an operation of the graph, the same bits by the interpreter and by compiled C."""
+"""The sign of a number is an operation of the graph, with equal bits by the interpreter and compiled C."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def program_of(form: FunctionForm, model: Model) -> Program:
 
 
 def connected(model: Model) -> NDArray[np.bool_]:
-    """Degrees of freedom of which one moves the other."""
+    """The pairs of degrees of freedom of which one moves the other: booleans (nv, nv)."""
     pairs = np.eye(model.nv, dtype=bool)
     for k in range(model.nv):
         for above in model.ancestor_dofs(k):
@@ -57,7 +57,7 @@ def test_branches_do_not_meet(form: FunctionForm) -> None:
 
 @parametrize("crba", "minv", "rnea_derivatives", "aba_derivatives", "aba_fext_derivatives")
 def test_packed_outputs_hold_the_same_values(form: FunctionForm) -> None:
-    """Every form, straight or in loops: packed and dense agree bit for bit, and M is held once."""
+    """The packed elements of all forms are those of dense outputs, and symmetric ones are held once."""
     model = Rationals(4).model(TWO_ARMS, "RRPR")
     program, inputs = program_of(form, model), random_inputs(model, form.function.signature, 3)
     signature = form.function.signature.sized(model.sizes)
@@ -77,7 +77,7 @@ def test_packed_outputs_hold_the_same_values(form: FunctionForm) -> None:
 
 
 def test_quadruped() -> None:
-    """Legs do not meet in M: 6 x 6 of the base, and 4 legs, 3 x 6 and a triangle of 3 each; some are 0."""
+    """M of a quadruped has a block of the base, and for each leg 3 x 6 elements and a triangle of 3 rows."""
     model = robot("quadruped12", "floating").model
     (form, *_) = forms_of("crba")
     signature = form.function.signature.sized(model.sizes)
@@ -92,7 +92,7 @@ def signature_of(*outputs: SizedArgument) -> SizedSignature:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_elements_that_are_computed_apart_are_both_held(packed: bool) -> None:
-    """A tensor that is symmetric but for one pair of elements: (0, 1) stays beside (1, 0)."""
+    """If one pair of elements of a tensor is not symmetric, (0, 1) is held in addition to (1, 0)."""
     builder = Builder()
     x, y = builder.input("x", 2)
     elements = [x, x + y, 0, x - y, y, 0, 0, 0, y]
@@ -108,7 +108,7 @@ def test_elements_that_are_computed_apart_are_both_held(packed: bool) -> None:
 
 
 def test_an_element_beside_a_zero_is_not_mirrored() -> None:
-    """If one of a pair is always 0 and the other is not, both are kept."""
+    """If only one element of a symmetric pair is always 0, both are kept."""
     builder = Builder()
     x, _ = builder.input("x", 2)
     program = straight_line(builder.graph([("T", (2, 2), [0, x, 0, 0])]))

@@ -1,4 +1,4 @@
-"""Loops taken apart by the zeros of their runs; what is then read of scratch, and no more, is written."""
+"""Loops are divided by the zeros of their runs, and only elements of scratch that are read are written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rbdgen.graph.programs.verify import verify_program
 
 
 def powers() -> Graph:
-    """Four numbers, each of which takes an operation."""
+    """The graph of four numbers, each of which takes an operation."""
     builder = Builder()
     (s,) = builder.input("s", 1)
     return builder.graph([("r", (4,), [s + 1.0, s * s, s * 3.0, s - 0.5])])
 
 
 def weighted() -> Graph:
-    """A column of two with a weight for each."""
+    """The weighted sum of a column of two numbers."""
     builder = Builder()
     b, r = builder.input("b", 2), builder.input("r", 2)
     return builder.graph([("x", (1,), [b[0] * r[0] + b[1] * r[1]])])
@@ -34,7 +34,7 @@ def next_of() -> Graph:
 
 
 def program() -> Program:
-    """The weights are elements 1 and 2 of a scratch array; all columns are 0 at the second, two at both."""
+    """A program whose weights are elements 1 and 2 of a scratch array, and whose columns have zeros."""
     shared = Access("scratch_array", (1, 2))
     return Program(
         (Input("s", 1), Input("M", 6)),

@@ -1,4 +1,4 @@
-"""The verifier refuses every violation of the grammar, and names its place and kind."""
+"""The verifier refuses every violation of the rules of graphs, and names its place and kind."""
 
 from __future__ import annotations
 

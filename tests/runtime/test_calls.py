@@ -334,7 +334,7 @@ def test_many_leading_axes(lib: Library) -> None:
 @pytest.mark.parametrize("axes", [31, 32, 62, 63])
 @pytest.mark.parametrize("as_c_reads_it", [True, False])
 def test_more_leading_axes_than_there_may_be(lib: Library, axes: int, as_c_reads_it: bool) -> None:
-    """63 fit into NumPy's inputs, but not into its matrices."""
+    """63 leading axes are possible in NumPy's vectors, but not in its matrices."""
     q = np.zeros((1,) * axes + (2,), None if as_c_reads_it else np.float32)
     with pytest.raises(
         ArrayValueError, match=rf"^inertia: {axes} leading axes are too many; pass at most 30$"
@@ -343,7 +343,7 @@ def test_more_leading_axes_than_there_may_be(lib: Library, axes: int, as_c_reads
 
 
 def test_more_elements_than_there_can_be(lib: Library) -> None:
-    """Broadcast, a few numbers become 2 ** 62 states, 2 ** 66 bytes of results."""
+    """By broadcasting, a few numbers would give 2 ** 62 states and 2 ** 66 bytes of results."""
     q = np.broadcast_to(Q, (2**31, 1, 2))
     v = np.broadcast_to(V, (2**31, 2))
     with pytest.raises(

@@ -125,7 +125,7 @@ EVERY_KIND = Model(
     "every kind of joint",
     Rationals(1).model((WORLD, 0, 1, 2, 3, 4), "HLSFPR").bodies,
 )
-"""Helical, planar, spherical, floating, prismatic, revolute."""
+"""A chain of a helical, planar, spherical, floating, prismatic and revolute joint."""
 
 
 @settings(deadline=None)

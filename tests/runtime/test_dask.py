@@ -209,7 +209,7 @@ def test_checks_look_at_blocks_where_they_are_computed(arm: Library) -> None:
 
 
 def test_calls_one_after_the_other_are_one_task_for_each_block(arm: Library) -> None:
-    """One more task is the library."""
+    """Calls in sequence are one task per block, and one more task is the library."""
     q = da.ones((100, 2), chunks=(10, 2))
     chain = arm.rnea(arm.normalize(q), q, arm.rnea(q, 2 * q, q)) + 1
     assert len(dask.optimize(chain)[0].__dask_graph__()) == 11

@@ -309,7 +309,7 @@ def in_another_python(program: str) -> str:
 
 
 def test_memory_is_freed_when_python_ends(lib: Library) -> None:
-    """Including memory of results that are still in use then."""
+    """All memory is freed, including that of results that are still in use."""
     program = f"""
 import atexit, weakref
 blocks = []

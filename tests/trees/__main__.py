@@ -1,4 +1,4 @@
-"""Random trees of joints of all types against Pinocchio, by ranges of seeds: `make trees`.
+"""Compares random trees of joints of all types with Pinocchio, by ranges of seeds: `make trees`.
 
 make trees                                          # the first ten thousand, an hour and a half on one core
 make trees TREES="--from 10000 --count 10000"       # the next ones

@@ -1,4 +1,4 @@
-"""Every form of every function on a random tree of joints of all types, against Pinocchio."""
+"""Compares every form of every function with Pinocchio on a random tree of joints of all types."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rbdgen.errors import ModelError
 from rbdgen.model.model import WORLD, Model
 
 TOLERANCE = 1e-11
-"""Relative, times the condition number of M where it is inverted."""
+"""The relative tolerance, which is multiplied by the condition number of M if M is inverted."""
 
 STATES = 3
 
 
 def check(model: Model, seed: int) -> None:
-    """Every form that can do the tree; those in loops say in one line what they cannot."""
+    """Compares every form that can handle the tree; forms in loops refuse other trees in one line."""
     oracle = PinocchioOracle(model_of_numbers(model), model)
     rng = np.random.default_rng(seed)
     arguments = {x.name: x for form in FORMS for x in form.function.signature.sized(model.sizes).inputs}
@@ -37,19 +37,19 @@ def check(model: Model, seed: int) -> None:
 
 
 def in_loops(model: Model) -> bool:
-    """Whether forms in loops over bodies can do the tree: one axis a joint, or a floating base alone."""
+    """Whether forms in loops can handle the tree: all joints but a floating base must have one axis."""
     first = 1 if model.is_floating else 0
     beside = any(body.parent == WORLD for body in model.bodies[first:])
     return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
 
 
 def check_tree(seed: int) -> None:
-    """The tree of this number: up to 8 bodies, every tenth one up to 25."""
+    """Checks the tree of this seed, with up to 8 bodies, or up to 25 for every tenth seed."""
     check(random_tree(seed, 25 if seed % 10 == 0 else 8), seed)
 
 
 def failure_of(seed: int) -> str | None:
-    """The fault of a tree in one line; None if all forms agree."""
+    """The fault of the tree of this seed in one line; None if all forms agree."""
     try:
         check_tree(seed)
     except Exception as error:

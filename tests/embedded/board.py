@@ -102,7 +102,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Result:
-    """The results of a run: `bits` of the outputs (cases, elements), and the `stack` of the worst call in bytes."""
+    """A run's results: `bits` of the outputs (cases, elements), and bytes of `stack` of its worst call."""
 
     bits: np.ndarray
     stack: int

@@ -1,4 +1,4 @@
-/* Calls one function on the inputs of cases.h and writes its outputs bit by bit, on the board or (-DHOST) at home. */
+/* Calls one function with the inputs of cases.h and writes the bits of its outputs, on a board or (-DHOST) here. */
 #include "cases.h" /* REAL, CASES, INPUTS, OUTPUTS, inputs, CALL(in, out) */
 
 #include <stdint.h>
@@ -26,8 +26,8 @@ static void call(int k)
 }
 
 #ifndef HOST
-/* Worst stack: fill all below with a pattern, call, look for the lowest word that changed. The words next to sp stay,
-   the compiler may still save a register there. */
+/* The stack of a call at most: all memory below the stack pointer is filled with a pattern, and the lowest changed
+   word is found after the call. The words next to sp are not filled, as the compiler may save a register there. */
 enum { SPARE = 16 };
 #define PATTERN 0x5AA5C33Cu
 extern uint32_t stack_limit[];
@@ -62,7 +62,7 @@ static void write_outputs(void)
     char line[24];
     for (int i = 0; i < OUTPUTS; ++i) {
         uint64_t bits = 0;
-        memcpy(&bits, &outputs[i], sizeof(REAL)); /* little-endian, as every machine here is */
+        memcpy(&bits, &outputs[i], sizeof(REAL)); /* all machines here are little-endian */
         char *end = hexadecimal(line, bits, 2 * (int)sizeof(REAL));
         *end++ = '\n';
         *end = '\0';

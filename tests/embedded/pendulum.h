@@ -1,4 +1,4 @@
-/* A hand-written stand-in for emitted code: small enough to read, with all that emitted code has. */
+/* A hand-written replacement of emitted code, which is small and has all features of emitted code. */
 #ifndef PENDULUM_H
 #define PENDULUM_H
 
@@ -8,7 +8,8 @@ typedef REAL real;
 extern "C" {
 #endif
 
-/* Torques (N m) of a planar arm of two 1 m rods of 1 kg, at angles q, rates v, accelerations a; each of size 2. */
+/* The torques tau (N m) of a planar arm of two rods of 1 m and 1 kg, for angles q, rates v and accelerations a. All
+   arrays have 2 elements. */
 void pendulum_rnea(const real *q, const real *v, const real *a, real *tau);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* What a self-test on a board reports with, given to the compiler by -include. */
+/* The report of a self-test on a board, which the compiler includes by -include. */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "semihosting.h"
 
-/* As the self-test prints by itself, numbers in hexadecimal. */
+/* Prints as the self-test does by itself, but with numbers in hexadecimal. */
 static void report(const char *name, int failed, int wrong, int states, uint32_t bits, const char *verdict)
 {
     char line[] = "00000000 wrong elements in 00 states, bits 00000000";

@@ -25,7 +25,7 @@ FLAGS = ["-std=gnu99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-Wno-psab
 
 
 def graph_of_all() -> Graph:
-    """Every choice between quotients that nothing else reads; a compiler could skip one of them by a jump."""
+    """The graph of every choice between quotients that nothing else reads, which a jump could skip."""
     nodes = [Node("input", (), float(k)) for k in range(4)]
     nodes += [Node("const", (), 0.75), Node("mul", (2, 4)), Node("div", (5, 3)), Node("div", (3, 5))]
     nodes += [Node("max", (6, 7)), Node("min", (6, 7)), Node("select", (0, 1, 6, 7))]

@@ -41,14 +41,14 @@ class Case:
 
 
 OF_EVERY_KIND = ("rnea", "aba_derivatives", "kinetic_energy")
-"""Their outputs are vectors, several matrices, and single numbers; their forms have loops of all kinds."""
+"""Functions whose outputs are vectors, matrices and single numbers, and whose forms have all loops."""
 
 SMALL = [
     Case("double_pendulum", "fixed", Options()),
     Case("double_pendulum", "floating", Options(real="float", target="portable"), OF_EVERY_KIND),
 ]
 LARGE = Case("arm7", "fixed", Options(real="float"))
-"""Seven bodies fill the vectors of loops. Only one compiler is tried, because compiling takes long."""
+"""A robot whose seven bodies fill the vectors of loops; one compiler is tried, as compiling takes long."""
 
 
 def forms_of(case: Case) -> list[FunctionForm]:

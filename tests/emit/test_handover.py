@@ -1,4 +1,4 @@
-"""A folder needs no more than a C or C++ compiler: its Makefile, its C++ header, and Eigen."""
+"""A folder only needs a C or C++ compiler, for its Makefile and for its C++ header, also with Eigen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.resources import robot_root
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The double pendulum, for any compiler."""
+    """The folder of the double pendulum for any compiler."""
     options = Options(functions=("rnea", "aba", "rnea_derivatives"), target="portable")
     robot = load_robot(robot_root() / "double_pendulum.urdf")
     return generate(robot, options, tmp_path_factory.mktemp("handover"), compiled=False).folder
@@ -58,7 +58,7 @@ def test_make_notices_a_wrong_function(folder: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The double pendulum on a floating base, with batch functions."""
+    """The folder of the double pendulum on a floating base, with batch functions."""
     options = Options(functions=("rnea", "minv", "aba_derivatives"))
     robot = load_robot(robot_root() / "double_pendulum.urdf", "floating")
     return generate(robot, options, tmp_path_factory.mktemp("host"), compiled=False).folder

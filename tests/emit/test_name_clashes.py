@@ -39,7 +39,7 @@ FOLDERS: tuple[tuple[Base, Options, int], ...] = (
     ("floating", OWN, 1),
     ("fixed", Options(), 2),
 )
-"""Base, options and number of the form; form 2 of most functions has loops over bodies."""
+"""The base, the options and the number of the form; form 2 of most functions has loops over bodies."""
 
 C_FILES = (".c", ".h", ".hpp")
 

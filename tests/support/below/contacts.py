@@ -1,4 +1,4 @@
-"""Contacts, by the poses and motions of their links."""
+"""Computes rows of contacts from the poses and motions of their links."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from support.below.types import Array
 
 
 def held(f: Below) -> tuple[list[int], Array]:
-    """The links with contacts, by their numbers among moving links, and the points of contact in their
-    axes."""
+    """The indices of links with contacts among the moving links, and the points of contact in their axes."""
     visible = list(f.model.visible)
     ends = [contact.first for contact in f.model.contacts]
     points = [[float(x) for x in end.placement.translation] for end in ends]
@@ -24,7 +23,7 @@ def contact_pose(f: Below) -> list[Array]:
 
 
 def contact_rows(f: Below, jacobian: Array) -> Array:
-    """Rows of contacts from those of aligned motions (states, links, 6, ...) of the links."""
+    """The rows of contacts, from the aligned motions (states, links, 6, ...) of the links."""
     R, _ = frames(f)
     rows = []
     for link, point, contact in zip(*held(f), f.model.contacts, strict=True):

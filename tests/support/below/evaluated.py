@@ -49,7 +49,7 @@ class Below:
 
     @property
     def shaped(self) -> Inputs:
-        """The inputs as identities take them."""
+        """The inputs in the shapes that identities take."""
         bodies = self.inputs["fext"].reshape(len(self.inputs["fext"]), -1, 6)
         return {**self.inputs, "fext": bodies}
 

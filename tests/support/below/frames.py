@@ -1,4 +1,4 @@
-"""Jacobians, velocities and accelerations of frames, as differences of the poses of links."""
+"""Computes Jacobians, velocities and accelerations of frames as finite differences of the poses of links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def twists(dR: Array, dp: Array, R: Array) -> Array:
 
 
 def aligned_jacobian(f: Below) -> Array:
-    """(states, links, 6, nv)."""
+    """The Jacobians (states, links, 6, nv) in convention aligned."""
     R, _ = frames(f)
     dR, dp = f.by("poses", "q")
     return np.moveaxis(twists(np.moveaxis(dR, -1, 0), np.moveaxis(dp, -1, 0), R), 0, -1)

@@ -12,7 +12,7 @@ from rbdgen.model.build import Robot
 
 
 def poses(robot: Robot, q: Array) -> tuple[Array, Array]:
-    """R (states, links, 3, 3) and p (states, links, 3) of the links that move, down the chain."""
+    """R (states, links, 3, 3) and p (states, links, 3) of the moving links in the world, along the chain."""
     joints = list(robot.model.manifold.joints)
     R, p = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
     found: list[tuple[Array, Array]] = []
@@ -38,7 +38,7 @@ def poses(robot: Robot, q: Array) -> tuple[Array, Array]:
 
 
 def parts(joint: Joint) -> list[tuple[str, Array]]:
-    """The types and axes of a joint in series: a universal joint is two revolute ones."""
+    """The types and axes of joints in series that form a joint: a universal joint is two revolute ones."""
     if joint.type == "universal":
         return [("revolute", np.array(joint.axis)), ("revolute", np.array(joint.second_axis))]
     return [(joint.type, np.array(joint.axis))]
@@ -60,7 +60,7 @@ def moved(kind: str, axis: Array, pitch: float, q: Array) -> tuple[Array, Array]
 
 
 def about(axis: Array, angle: Array) -> Array:
-    """Rodrigues' formula."""
+    """The rotation matrices about a unit axis by angles in rad, by Rodrigues' formula."""
     K = crossed(axis)
     return np.asarray(
         np.eye(3) + np.sin(angle)[:, None, None] * K + (1 - np.cos(angle))[:, None, None] * (K @ K)

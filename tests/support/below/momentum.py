@@ -1,4 +1,4 @@
-"""The centre of mass and the momentum: sums over the links."""
+"""Computes the centre of mass and the momentum as sums over the links."""
 
 from __future__ import annotations
 

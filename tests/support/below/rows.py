@@ -1,4 +1,4 @@
-"""Each function, computed by functions below it."""
+"""Computes each function from more basic functions, those below it."""
 
 from __future__ import annotations
 
@@ -96,15 +96,14 @@ def _to_world(f: Below) -> Array:
 
 
 def _nle_world(f: Below) -> list[Array]:
-    """Nonlinear effects with a base velocity that is constant in world axes, so that in base axes it rotates
-    back."""
+    """Nonlinear effects for a base velocity that is constant in world axes, and rotates in base axes."""
     v, a = f.inputs["v"], np.zeros_like(f.inputs["v"])
     a[:, :3] = np.cross(v[:, :3], v[:, 3:6])
     return [times(_to_world(f), f("rnea", a=a))]
 
 
 def _base_regressor(f: Below) -> list[Array]:
-    """The independent columns of Y, of which the others are combinations."""
+    """The independent columns of Y, of which all other columns are linear combinations."""
     basis = lookup("regressor_base", f.model).basis
     assert basis is not None
     Y, chosen = f("regressor"), basis(f.model)

@@ -1,4 +1,4 @@
-"""Torques, regressors and energies: sums over the links of what Newton and Euler say of their motions."""
+"""Computes torques, regressors and energies as sums of the Newton-Euler equations over the links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rbdgen.model.inertial_parameters import ENTRIES
 
 
 class Solid:
-    """A link: its ten parameters about its frame."""
+    """The ten inertial parameters of a link about its frame."""
 
     def __init__(self, ten: Array) -> None:
         self.mass, self.first, self.J = ten[0], ten[1:4], np.zeros((3, 3))
@@ -53,7 +53,7 @@ def wrench(solid: Solid, V: Array, A: Array, up: Array) -> Array:
 
 
 def local_motions(f: Below, a: Array) -> tuple[Array, Array, Array, Array]:
-    """V, A and minus gravity (states, links, ...), and J, all local."""
+    """V, A and minus gravity (states, links, ...), and the Jacobians, all in the axes of the links."""
     R, _ = frames(f)
     up = -np.array([float(x) for x in f.model.gravity]) @ R
     A = np.asarray(f("frame_acceleration_local", a=a))
@@ -68,7 +68,7 @@ def torques(f: Below, links: Sequence[Array]) -> Array:
 
 
 def regressor(f: Below) -> Array:
-    """The regressor, column by column."""
+    """The regressor Y, which is computed column by column."""
     count = len(tens(f.robot))
     columns = []
     for k in range(10 * count):

@@ -1,4 +1,4 @@
-"""Arrays of several states, the states first."""
+"""The types of arrays of several states, whose first axis is the states."""
 
 from __future__ import annotations
 

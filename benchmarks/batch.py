@@ -59,17 +59,22 @@ Json = dict[str, Any]
 def main() -> None:
     """Measures the robots named on the command line, by default the three of the charts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("robots", nargs="*", help=f"from: {', '.join(c.name for c in CONTESTS)}")
+    parser.add_argument(
+        "robots", nargs="*", help=f"robots to measure, from: {', '.join(c.name for c in CONTESTS)}"
+    )
     parser.add_argument("--more", action="store_true", help=MORE.told)
     parser.add_argument("--contacts", action="store_true", help=IN_CONTACT.told)
-    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
+    parser.add_argument("--repetitions", type=int, default=15, help="the shortest time counts")
     parser.add_argument(
-        "--relinks", type=int, default=4, help="links of Pinocchio's driver, copies of modules"
+        "--relinks",
+        type=int,
+        default=4,
+        help="the number of links of Pinocchio's driver, and of copies of modules",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="2 repetitions of everything: only whether it runs"
+        "--quick", action="store_true", help="2 repetitions of everything, to test whether it runs"
     )
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder to write to")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of results")
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     given = parser.parse_args()
     suite = suite_of(given.more, given.contacts)

@@ -85,14 +85,18 @@ def main() -> None:
     """Measures the robots named on the command line, by default all whose files exist."""
     parser = argparse.ArgumentParser(description=__doc__)
     names = [contest.name for contest in CONTESTS]
-    parser.add_argument("robots", nargs="*", help=f"from: {', '.join(names)}")
+    parser.add_argument("robots", nargs="*", help=f"robots to measure, from: {', '.join(names)}")
     parser.add_argument("--more", action="store_true", help=MORE.told)
     parser.add_argument("--contacts", action="store_true", help=IN_CONTACT.told)
-    parser.add_argument("--relinks", type=int, default=5, help="links timed of each function")
-    parser.add_argument("--seconds", type=float, default=0.2, help="time spent a link")
-    parser.add_argument("--contract", action="store_true", help="let products and sums be fused; not saved")
+    parser.add_argument("--relinks", type=int, default=5, help="the number of links of each function")
+    parser.add_argument("--seconds", type=float, default=0.2, help="time spent on each link")
     parser.add_argument(
-        "--slow", action="store_true", help="also CppADCodeGen, and CasADi's C of the longest functions"
+        "--contract", action="store_true", help="let compilers fuse products and sums; nothing is saved"
+    )
+    parser.add_argument(
+        "--slow",
+        action="store_true",
+        help="measure CppADCodeGen too, and CasADi's C of the longest functions",
     )
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     arguments = parser.parse_args()

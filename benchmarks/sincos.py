@@ -80,7 +80,7 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--relinks", type=int, default=3, help="links of each form, the least of which counts"
+        "--relinks", type=int, default=3, help="the number of links of each form; the shortest time counts"
     )
     parser.add_argument("--seconds", type=float, default=0.1, help="time spent on each link")
     options = parser.parse_args()

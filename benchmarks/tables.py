@@ -20,7 +20,7 @@ def print_tables(
     """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("robots", nargs="*", help=f"by default: {', '.join(robots)}")
-    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
+    parser.add_argument("--repetitions", type=int, default=15, help="the shortest time counts")
     given = parser.parse_args()
     names = given.robots or list(robots)
     contests = {contest.name: contest for contest in present()}

@@ -38,9 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = campaigns()
     parser = argparse.ArgumentParser(prog="make attack", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="the same seed tries the same cases")
-    parser.add_argument("--size", type=int, help="cases of each campaign; without it each has its own number")
-    parser.add_argument("--only", nargs="+", choices=tuple(found), help="these campaigns alone")
-    parser.add_argument("--case", type=int, help="one case of one campaign, as a note names it")
+    parser.add_argument(
+        "--size", type=int, help="the number of cases of each campaign; by default each has its own"
+    )
+    parser.add_argument("--only", nargs="+", choices=tuple(found), help="run only these campaigns")
+    parser.add_argument("--case", type=int, help="run one case of one campaign, with the number in a note")
     parser.add_argument("--write", action="store_true", help="write the counts to campaigns/README.md")
     given = parser.parse_args(arguments)
     chosen = {name: module for name, module in found.items() if given.only is None or name in given.only}

@@ -150,11 +150,13 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     """The arguments of the command line."""
     parser = argparse.ArgumentParser(description="Torques of many random states of the quadruped.")
-    parser.add_argument("count", type=int, nargs="?", default=1_000_000, help="how many states")
-    parser.add_argument("--workers", type=int, default=2, help="worker processes")
-    parser.add_argument("--threads", type=int, default=0, help="threads of this process instead")
+    parser.add_argument("count", type=int, nargs="?", default=1_000_000, help="the number of states")
+    parser.add_argument("--workers", type=int, default=2, help="the number of worker processes")
+    parser.add_argument(
+        "--threads", type=int, default=0, help="the number of threads of this process, in place of workers"
+    )
     parser.add_argument("--direct", action="store_true", help="call the library in a loop, without Dask")
-    parser.add_argument("--to", type=Path, help="a file of NumPy's, for all torques")
+    parser.add_argument("--to", type=Path, help="write all torques to this file, in NumPy's format")
     return parser.parse_args()
 
 

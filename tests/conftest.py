@@ -18,13 +18,15 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--update-golden", action="store_true", help="write the golden files anew, then look at git diff"
+        "--update-golden",
+        action="store_true",
+        help="write the golden files again, to be reviewed by git diff",
     )
     parser.addoption(
         "--sample",
         type=int,
         metavar="SEED",
-        help="of long tables of campaigns only a sample, in which each value of each argument occurs",
+        help="run only a sample of long tables, in which each value of each argument occurs",
     )
 
 

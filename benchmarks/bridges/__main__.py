@@ -27,7 +27,7 @@ def main() -> None:
     """Measures the frameworks named on the command line, by default all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("frameworks", nargs="*", help=f"by default: {', '.join(FRAMEWORKS)}")
-    parser.add_argument("--repetitions", type=int, default=15, help="of which the least counts")
+    parser.add_argument("--repetitions", type=int, default=15, help="the shortest time counts")
     given = parser.parse_args()
     for name in given.frameworks or FRAMEWORKS:
         if name not in FRAMEWORKS:

@@ -285,10 +285,12 @@ def main() -> None:
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")
     parser.add_argument(
-        "--more", metavar="LINK,LINK", help="times the other driver, on frames of these links"
+        "--more",
+        metavar="LINK,LINK",
+        help="time the driver of other functions, with the frames of these links",
     )
     parser.add_argument("--relinks", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=0.2, help="a function and link")
+    parser.add_argument("--seconds", type=float, default=0.2, help="time spent on each function and link")
     arguments = parser.parse_args()
     frames = arguments.more.split(",") if arguments.more else []
     driver = MORE_DRIVER if arguments.more else DRIVER

@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("urdf", type=Path)
     parser.add_argument("--floating", action="store_true", help="with a floating base")
     parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=FUNCTIONS)
-    parser.add_argument("--seconds", type=float, default=0.2, help="a function and launch")
+    parser.add_argument("--seconds", type=float, default=0.2, help="time spent on each function and launch")
     arguments = parser.parse_args()
     model = pinocchio_cpp.load_model(arguments.urdf, floating=arguments.floating)
     states = random_states(model.nv, floating=arguments.floating)

@@ -44,7 +44,9 @@ out of a model.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheels", type=Path, nargs="+", help="of dm_control and gymnasium, for their models")
+    parser.add_argument(
+        "wheels", type=Path, nargs="+", help="the wheels of dm_control and gymnasium, which contain models"
+    )
     wheels = parser.parse_args().wheels
     urdfs = []
     for row in urdf.rows():

@@ -55,8 +55,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--learned", type=Path, default=Path("build/fuzz"), help="folder of new inputs")
-    parser.add_argument("--go-on", action="store_true", help="after a failure, to find all at once")
+    parser.add_argument("--learned", type=Path, default=Path("build/fuzz"), help="the folder of new inputs")
+    parser.add_argument("--go-on", action="store_true", help="continue after a failure, to find all failures")
     asked = parser.parse_args()
     asked.learned.mkdir(parents=True, exist_ok=True)
     # The limits are 10 s and 2 GB, while a file of this size takes some ms.

@@ -20,8 +20,10 @@ from trees.check import failure_of
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make trees", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--from", type=int, default=0, dest="first", metavar="SEED", help="of the first tree")
-    parser.add_argument("--count", type=int, default=10_000, help="of trees")
+    parser.add_argument(
+        "--from", type=int, default=0, dest="first", metavar="SEED", help="the seed of the first tree"
+    )
+    parser.add_argument("--count", type=int, default=10_000, help="the number of trees")
     asked = parser.parse_args(arguments)
     if asked.first < 0 or asked.count < 1:
         parser.error("--from is a number from 0 on, --count one from 1 on")

@@ -222,6 +222,7 @@ def test_expressions_have_no_truth() -> None:
             wrong()
     with pytest.raises(GraphError, match="comparison with a str"):
         x < "1"  # type: ignore[operator]  # noqa: B015
-    for exponent in (0.3, float("nan"), "a", y):
-        with pytest.raises(GraphError, match=r"x\*\*.*: give an integer or a half"):
-            x**exponent  # type: ignore[operator]
+    with pytest.raises(GraphError, match="constants must be finite"):
+        x ** float("nan")
+    with pytest.raises(TypeError):
+        x ** "a"  # type: ignore[operator]

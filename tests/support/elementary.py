@@ -53,7 +53,9 @@ def _drawn(op: str, random: np.random.Generator, dtype: Any, count: int) -> Arra
         random.uniform(info.minexp - info.nmant, info.maxexp, count)
     )
     unit = random.uniform(-1, 1, count)
-    reach = {"exp": -np.log(info.smallest_subnormal.astype(float)), "tanh": 24.0, "log": 4.0}.get(op, 8.0)
+    reach = {"exp": -np.log(info.smallest_subnormal.astype(float)), "tanh": 24.0, "log": 4.0, "tan": 1e4}.get(
+        op, 8.0
+    )
     wide = random.uniform(-reach, reach, count)
     near_one = random.choice([-1, 1], count) * (1 - np.exp2(random.uniform(-info.nmant, 0, count)))
     kind = random.integers(0, 4, count)

@@ -13,7 +13,7 @@ from rbdgen.graph.ops import ARITY
 RING = ("add", "sub", "mul", "neg", "sq")
 FIELD = (*RING, "div")
 CHOICES = ("abs", "max", "min", "select", "select_le")
-ELEMENTARY = ("exp", "log", "tanh", "atan2", "asin", "acos")
+ELEMENTARY = ("exp", "log", "tanh", "atan2", "asin", "acos", "tan", "hypot")
 ALL = (*FIELD, "sqrt", "sin", "cos", *CHOICES)
 
 CONSTANTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0, -0.25)

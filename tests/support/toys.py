@@ -154,6 +154,6 @@ def elementary() -> FunctionSource:
     least, most = v.applied("min", v, w), v.applied("max", grown, angle)
     outputs = [
         (grown + w * w).log() * chosen + share.arccos() * most,
-        least * angle - grown * b.cos(),
+        least * angle - grown * b.cos() + v.tan() / (1 + v.hypot(w)),
     ]
     return function("elementary", builder.graph([("tau", (2,), outputs)]), (Q, V), (TAU,))

@@ -14,8 +14,8 @@ Nodes are listed below. Their arguments are edges; `+` marks an edge of positive
     select, select_le   a b x+ y   x if a < b, or a <= b, else y; if x is 0, then y+
     inv   a+                1 / a; `lower` merges x inv(a) into x / a if inv(a) has no other use
     sq join turn and all functions of `graph/ops.py`
-                            a+, but arguments of "fixed" functions, such as sqrt, have either sign, and so has
-                            b of atan2 a+ b
+                            arguments with +, but those of "fixed" functions, such as sqrt, have either sign,
+                            and so has b of atan2 a+ b
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ class EdgeBuilder:
 
     def _function(self, row: Op, a: int, *others: int) -> int:
         sign = a & 1 if row.signs in ("odd", "first") else 0
+        if row.signs == "even":
+            others = tuple(other & -2 for other in others)
         if row.signs != "fixed":
             a &= -2
         edges = (a, *others)
@@ -158,6 +160,22 @@ class EdgeBuilder:
             root = self.product(root, root)
             count >>= 1
         return edge
+
+    def raised(self, a: int, b: int) -> int:
+        """The edge of a^b: products and roots if b is an integer or a half, else e^(b log(a))."""
+        doubled = 2 * (self.constant_value(b) or 0.0) if b >> 1 in self.constants else math.nan
+        if doubled.is_integer():
+            return self.power(a, int(doubled))
+        return self.apply("exp", self.product(b, self.apply("log", a)))
+
+    def cosh(self, a: int) -> int:
+        """The edge of the hyperbolic cosine."""
+        grown, shrunk = self.apply("exp", a), self.apply("exp", a ^ 1)
+        return self.product(self.number(0.5), self.sum(grown, shrunk))
+
+    def sinh(self, a: int) -> int:
+        """The edge of the hyperbolic sine, as the product tanh(a) cosh(a), which keeps its digits near 0."""
+        return self.product(self.apply("tanh", a), self.cosh(a))
 
     def joined(self, a: int) -> int:
         """The edge of the sum of a over the lanes. A value without lanes counts once for each lane."""

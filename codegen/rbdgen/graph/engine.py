@@ -186,6 +186,8 @@ class SympyEngine:
         return self._sympy.Piecewise((x, a <= b), (y, True))
 
     def elementary(self, op: str, *operands: Scalar) -> Scalar:
+        if op == "hypot":  # which SymPy has not
+            return self._sympy.sqrt(sum(x * x for x in operands))
         return getattr(self._sympy, op)(*operands)
 
     def named(self, label: str, value: Scalar) -> Scalar:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -113,6 +112,26 @@ class Expr:
         """Hyperbolic tangent."""
         return Expr(self.builder, self.builder.apply("tanh", self.edge))
 
+    def tan(self) -> Expr:
+        """Tangent of an angle in rad. It is NaN beyond 1e5 (1e4 in float)."""
+        return Expr(self.builder, self.builder.apply("tan", self.edge))
+
+    def arctan(self) -> Expr:
+        """The angle in rad, from -pi/2 to pi/2, with this tangent."""
+        return self.applied("atan2", self, 1)
+
+    def hypot(self, y: Expr | Number) -> Expr:
+        """sqrt(x^2 + y^2) without overflow."""
+        return self.applied("hypot", self, y)
+
+    def cosh(self) -> Expr:
+        """Hyperbolic cosine."""
+        return Expr(self.builder, self.builder.cosh(self.edge))
+
+    def sinh(self) -> Expr:
+        """Hyperbolic sine."""
+        return Expr(self.builder, self.builder.sinh(self.edge))
+
     def arctan2(self, x: Expr | Number) -> Expr:
         """The angle in rad, from -pi to pi, of the point with this ordinate and the abscissa x."""
         return self.applied("atan2", self, x)
@@ -132,12 +151,18 @@ class Expr:
     def __abs__(self) -> Expr:
         return Expr(self.builder, self.builder.apply("abs", self.edge))
 
-    def __pow__(self, exponent: Number) -> Expr:
-        known = isinstance(exponent, (int, float, Fraction, np.number)) and math.isfinite(exponent)
-        doubled = 2 * Fraction(exponent) if known else None
-        if doubled is None or doubled.denominator > 1:
-            raise GraphError(f"x**{exponent}: give an integer or a half as exponent")
-        return Expr(self.builder, self.builder.power(self.edge, int(doubled)))
+    def __pow__(self, exponent: Expr | Number) -> Expr:
+        """The power. It is NaN for negative x unless the exponent is a number, and an integer."""
+        edge = edge_of(self.builder, exponent)
+        if edge is None:
+            return NotImplemented
+        return Expr(self.builder, self.builder.raised(self.edge, edge))
+
+    def __rpow__(self, base: Number) -> Expr:
+        edge = edge_of(self.builder, base)
+        if edge is None:
+            return NotImplemented
+        return Expr(self.builder, self.builder.raised(edge, self.edge))
 
     def __lt__(self, other: Expr | Number) -> Condition:
         return Condition("select", *self._compared(other))

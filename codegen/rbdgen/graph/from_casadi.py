@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.builder import Builder
+from rbdgen.graph.edge_builder import EdgeBuilder
 from rbdgen.graph.edges import ONE, ZERO
 from rbdgen.graph.node import Graph
 from rbdgen.graph.ops import FUNCTIONS, OPS
@@ -37,6 +38,14 @@ _RULES: Final[Mapping[str, Callable[..., int]]] = {
     "OP_NOT": lambda builder, a: builder.where(a, ZERO, ONE),
     "OP_AND": lambda builder, a, b: builder.where(a, builder.where(b, ONE, ZERO), ZERO),
     "OP_OR": lambda builder, a, b: builder.where(a, ONE, builder.where(b, ONE, ZERO)),
+    "OP_ATAN": lambda builder, a: builder.apply("atan2", a, ONE),
+    "OP_SINH": EdgeBuilder.sinh,
+    "OP_COSH": EdgeBuilder.cosh,
+    "OP_POW": EdgeBuilder.raised,
+    "OP_CONSTPOW": EdgeBuilder.raised,
+    "OP_COPYSIGN": lambda builder, a, b: builder.select(
+        "select", b, ZERO, builder.absolute(a) ^ 1, builder.absolute(a)
+    ),
     "OP_IF_ELSE_ZERO": lambda builder, a, x: builder.where(a, x, ZERO),
 }
 """CasADi's other operations, on edges of a builder."""

@@ -6,7 +6,7 @@ arrive as symbols with assignments, and each assigned expression is visited once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final
 
@@ -18,6 +18,13 @@ from rbdgen.graph.ops import FUNCTIONS, OPS
 
 _FUNCTIONS: Final = {row.sympy: row.name for row in OPS.values() if row.sympy}
 """SymPy's functions that the graph has, too."""
+
+_RULES: Final[Mapping[str, Callable[[Builder, int], int]]] = {
+    "atan": lambda builder, a: builder.apply("atan2", a, ONE),
+    "sinh": Builder.sinh,
+    "cosh": Builder.cosh,
+}
+"""SymPy's other functions, on edges of a builder."""
 
 _COMPARISONS: Final = {
     "StrictLessThan": ("select", 1),
@@ -95,6 +102,8 @@ class _Translation:
             return self._folded(name.lower(), expression.args)
         if name == "Piecewise":
             return self._piecewise(expression.args)
+        if name in _RULES:
+            return _RULES[name](self.builder, self.edge(expression.args[0]))
         if name in _FUNCTIONS:
             return builder.apply(_FUNCTIONS[name], *map(self.edge, expression.args))
         if expression.is_Symbol:
@@ -115,11 +124,10 @@ class _Translation:
         return self.builder.product(self.builder.number(coefficient), edge)
 
     def _power(self, base: Any, exponent: Any) -> int:
-        """The edge of a power with an integer or half-integer exponent."""
-        doubled = 2 * exponent
-        if not doubled.is_Integer:
-            raise GraphError(f"SymPy's power {base}**{exponent} is outside the graph's grammar")
-        return self.builder.power(self.edge(base), int(doubled))
+        """The edge of a power; roots of exact fractions such as 1/3 are powers of doubles."""
+        if (2 * exponent).is_Integer:
+            return self.builder.power(self.edge(base), int(2 * exponent))
+        return self.builder.raised(self.edge(base), self.edge(exponent))
 
     def _folded(self, op: str, arguments: Sequence[Any]) -> int:
         """The edge of a function of any number of arguments, applied from the first to the last."""

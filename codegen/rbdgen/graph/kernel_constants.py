@@ -24,6 +24,18 @@ class Split(NamedTuple):
     tail: float
 
 
+class QuarterTurn(NamedTuple):
+    """pi/2 as a sum. A number x loses multiples of the parts in this order until the rest of x / (pi/2) is
+    left.
+    """
+
+    exact: tuple[float, ...]
+    """Parts whose multiples are exact, and so is what they leave of x."""
+    middle: tuple[float, ...]
+    """Parts whose multiples are exact, but not what they leave of x."""
+    last: float
+
+
 @dataclass(frozen=True)
 class Constants:
     """The constants of one number type."""
@@ -41,6 +53,8 @@ class Constants:
     """(atan(t) / t - 1) / z with z = t^2, for |t| <= 1/3, by powers of z."""
     asin: Polynomial
     """(asin(s) / s - 1) / z with z = s^2, for s <= 1/2, by powers of z."""
+    tan: Polynomial
+    """(tan(t) / t - 1) / z with z = t^2, for |t| <= pi/8, by powers of z."""
     log2e: float
     """1 / ln(2)."""
     ln2: Split
@@ -49,10 +63,22 @@ class Constants:
     """atan(1/2). Sums of its head with those of pi/2 and pi are exact."""
     half_pi: Split
     pi: Split
+    quarter_turn: QuarterTurn
+    """pi/2 as a sum."""
+    quarter_turns: tuple[float, float]
+    """Two factors whose product is 2/pi. The first one overflows beyond the range of the tangent."""
+    tan_range: float
+    """Above it, tan(x) is not computed and is NaN."""
     exp_range: tuple[float, float]
     """Below the first number e^x is 0; above the second it is infinite."""
     tanh_range: float
     """Above it, tanh(x) rounds to 1."""
+    large: int
+    """The exponent of the numbers beyond which, as beyond their reciprocals, squares are taken of scaled
+    numbers.
+    """
+    shift: int
+    """The exponent of the scale."""
     root_half: int
     """The bits of sqrt(1/2)."""
 
@@ -152,13 +178,29 @@ _DOUBLE: Final = Constants(
         -0.016293597459799265,
         0.03195866093706526,
     ),
+    tan=(
+        0.3333333333333351,
+        0.13333333333287878,
+        0.05396825400867639,
+        0.021869486776788318,
+        0.008863278745313537,
+        0.0035914892586876995,
+        0.0014616153630978635,
+        0.0005588814558973007,
+        0.0003290978733703145,
+    ),
     log2e=1.4426950408889634,
     ln2=Split(0.6931471805598903, 5.497923018708371e-14),
     half_angle=Split(0.46364760900080615, -3.281237377829614e-17),
     half_pi=Split(1.5707963267948966, 6.123233995736766e-17),
     pi=Split(3.141592653589793, 1.2246467991473532e-16),
+    quarter_turn=QuarterTurn((1.5707963267923333,), (2.5633441515839558e-12,), 1.0562999066987428e-23),
+    quarter_turns=(1.7976931348623158e303, 3.5413150332597764e-304),
+    tan_range=1e5,
     exp_range=(-746.0, 710.0),
     tanh_range=22.0,
+    large=500,
+    shift=600,
     root_half=0x3FE6A09E667F3BCD,
 )
 
@@ -169,13 +211,19 @@ _SINGLE: Final = Constants(
     log=(0.66666776, 0.3997758, 0.29870936),
     atan=(-0.33333257, 0.199932, -0.14096169, 0.08978302),
     asin=(0.16666754, 0.07495252, 0.04547604, 0.02415209, 0.042211805),
+    tan=(0.33333293, 0.133359, 0.05347222, 0.02557266),
     log2e=1.442695,
     ln2=Split(0.69314575, 1.4286068e-06),
     half_angle=Split(0.4636476, 5.0121587e-09),
     half_pi=Split(1.5707963, 7.54979e-08),
     pi=Split(3.1415927, -8.742278e-08),
+    quarter_turn=QuarterTurn((1.5703125, 0.0004837513), (7.5495336e-08, 2.563283e-12), 6.123234e-17),
+    quarter_turns=(3.4028233e34, 1.8708575e-35),
+    tan_range=1e4,
     exp_range=(-104.0, 89.0),
     tanh_range=10.0,
+    large=60,
+    shift=90,
     root_half=0x3F3504F3,
 )
 

@@ -198,7 +198,66 @@ def acos(k: Constants, x: Array) -> Array:
     return head + (_flipped(minus, s) + (_flipped(minus, t) + tail))
 
 
+def tan(k: Constants, x: Array) -> Array:
+    """The tangent, up to the constants' range, beyond which it is NaN.
+
+    x = n pi/2 + r - d, where d is what rounding took from r, and s = tan(r/2). The value is 2 s / (1 - s^2),
+    or its negative inverse if n is odd. The quotient is corrected by what rounding took from 2 s and 1 - s^2.
+    """
+    one, half, quarter = k.real(1), k.real(0.5), k.real(0.25)
+    v = np.abs(x)
+    turns, per_turn = map(k.real, k.quarter_turns)
+    t = v * turns * per_turn + k.real(k.magic)
+    n = t - k.real(k.magic)
+    a = v
+    for part in k.quarter_turn.exact:
+        a = a - n * k.real(part)
+    lost = None
+    for part in k.quarter_turn.middle:
+        y = a - n * k.real(part)
+        taken = (a - y) - n * k.real(part)
+        a, lost = y, taken if lost is None else lost + taken
+    w = n * k.real(k.quarter_turn.last) - lost
+    r = a - w
+    d = (r - a) + w
+    z = quarter * r * r
+    m = r * z * _polynomial(z, k.tan, z * z) - d
+    double = r + m
+    double_less = (r - double) + m
+    square = quarter * double * double
+    c = one - square
+    c_less = ((one - c) - square) - half * double * double_less
+    odd = (_bits(k, t) & k.word(1)) == 1
+    top, bottom = np.where(odd, c, double), np.where(odd, double, c)
+    top_less, bottom_less = np.where(odd, c_less, double_less), np.where(odd, double_less, c_less)
+    q = top / bottom
+    inverse = (one + square) * np.where(odd, q, one)  # 1 / bottom to two digits, as 1 / c is 1 + s^2
+    y = q + (top_less - q * bottom_less) * inverse
+    return _flipped(odd ^ np.signbit(x), y)
+
+
+def hypot(k: Constants, x: Array, y: Array) -> Array:
+    """sqrt(x^2 + y^2), scaled by a power of two if a square would overflow or underflow. It is NaN if x or y
+    is, also if the other one is infinite.
+    """
+    a, b = np.abs(x), np.abs(y)
+    most = np.where(a > b, a, b)
+    large, small = most > k.real(2.0**k.large), most < k.real(2.0**-k.large)
+    scale = np.where(large, k.real(2.0**-k.shift), np.where(small, k.real(2.0**k.shift), k.real(1)))
+    a, b = a * scale, b * scale
+    return np.sqrt(a * a + b * b) * (k.real(1) / scale)
+
+
 KERNELS: Final[Mapping[str, Callable[..., Array]]] = MappingProxyType(
-    {"exp": exp, "log": log, "tanh": tanh, "atan2": atan2, "asin": asin, "acos": acos}
+    {
+        "exp": exp,
+        "log": log,
+        "tanh": tanh,
+        "atan2": atan2,
+        "asin": asin,
+        "acos": acos,
+        "tan": tan,
+        "hypot": hypot,
+    }
 )
 """The functions by the names of their operations; the constants are the first argument."""

@@ -212,11 +212,16 @@ class _Emission:
                 op, edges = _as_written(self.built, flipped, index)
                 place = self._put(op, tuple([self.demanded(edge) for edge in edges]))
             else:
-                place = self._put(op, tuple([self._place[edge >> 1] for edge in node[1:]]))
+                place = self._put(op, tuple([self._unsigned(edge >> 1) for edge in node[1:]]))
             self._place[index] = place
             if index in names:
                 text = names[index]
                 self.labels[place] = negated_label(text) if index in flipped else text
+
+    def _unsigned(self, node: int) -> int:
+        """The index of the node that holds a value, or its opposite."""
+        magnitude = self.built.constants.get(node)
+        return self._place[node] if magnitude is None else self._constant(magnitude, False)
 
     def demanded(self, edge: int) -> int:
         """The index of the node that holds an edge's value with its sign. A negation is added if needed."""

@@ -13,7 +13,8 @@ The grammar is
              | max min               2 arguments  max(x, y) is x if x > y or if x is NaN, else y; min likewise
              | select select_le      4 arguments  a b x y: x if a < b, or if a <= b, else y
              | exp log tanh          1 argument
-             | asin acos             1 argument
+             | asin acos tan         1 argument
+             | hypot                 2 arguments  sqrt(x^2 + y^2) without overflow
              | atan2                 2 arguments  atan2(y, x) is the angle of the point (x, y)
              | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
     output ::= name, shape, one node index per element, row-major

@@ -292,6 +292,30 @@ _ROWS: Final = (
         casadi="OP_ACOS",
         sympy="acos",
     ),
+    Op(
+        "tan",
+        1,
+        by_kernel("tan"),
+        "odd",
+        lambda y, _: ((1 + y * y,),),
+        domain="be at most 1e5",
+        work=50,
+        column="trig",
+        casadi="OP_TAN",
+        sympy="tan",
+    ),
+    Op(
+        "hypot",
+        2,
+        by_kernel("hypot", 2),
+        "even",
+        lambda y, a, b: ((a / y,), (b / y,)),
+        domain="be at most 1e308",
+        work=20,
+        column="div",
+        unit="divide",
+        casadi="OP_HYPOT",
+    ),
     Op("join", 1, join, "odd", of_lanes=True),
     Op("turn", 1, turn, "odd", of_lanes=True),
 )
@@ -310,7 +334,7 @@ def named(signs: Signs) -> frozenset[str]:
 
 
 FUNCTIONS: Final = (
-    *("sqrt", "sin", "cos", "exp", "log", "tanh", "atan2", "asin", "acos"),
+    *("sqrt", "sin", "cos", "tan", "exp", "log", "tanh", "atan2", "asin", "acos", "hypot"),
     *("sign", "abs", "max", "min", "select"),
 )
 """The functions that error messages list."""

@@ -53,7 +53,15 @@ _IN_NUMPY: Final[Mapping[str, str]] = MappingProxyType(
 """NumPy's names of functions, where they are others."""
 
 _RATIONAL: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
-    {"exp": (0, 1), "log": (1, 0), "tanh": (0, 0), "atan2": (0, 0), "asin": (0, 0), "acos": (1, 0)}
+    {
+        "exp": (0, 1),
+        "log": (1, 0),
+        "tanh": (0, 0),
+        "atan2": (0, 0),
+        "asin": (0, 0),
+        "acos": (1, 0),
+        "tan": (0, 0),
+    }
 )
 """The rational argument for which a function has a rational value, and that value. For atan2 this is the
 first argument, and the second must be positive.
@@ -71,7 +79,7 @@ def by_kernel(op: str, arity: int = 1) -> Callable[..., Any]:
         if hasattr(x, "context"):
             return getattr(x.context, op)(*operands)
         if isinstance(x, Rational):
-            argument, value = _RATIONAL[op]
+            argument, value = _RATIONAL.get(op, (None, 0))
             if x == argument and all(other > 0 for other in operands[1:]):
                 return Fraction(value)
         if isinstance(x, float):

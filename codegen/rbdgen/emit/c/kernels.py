@@ -42,7 +42,7 @@ class CKernels:
     @property
     def roots(self) -> bool:
         """Whether a function takes a square root."""
-        return not {"asin", "acos"}.isdisjoint(self.functions)
+        return not {"asin", "acos", "hypot"}.isdisjoint(self.functions)
 
     @property
     def copy(self) -> str:

@@ -83,7 +83,7 @@ def _marks_of(kernel: Graph, given: Sequence[bool]) -> list[bool]:
             found.append(value != 0)
         elif op in ("cos", "exp", "log", "acos"):
             found.append(True)
-        elif op in ("add", "sub", "max", "min", "select", "select_le", "atan2"):
+        elif op in ("add", "sub", "max", "min", "select", "select_le", "atan2", "hypot"):
             found.append(any(found[k] for k in args[OPS[op].compared :]))
         else:
             # a quotient is 0 if its dividend is 0

@@ -20,8 +20,8 @@ def main(folder: str) -> None:
     for name, torque, fall in zip(arm7.joint_names, tau, arm7.aba(q, v, np.zeros(7)), strict=True):
         print(f"{name:8s} {torque:10.4f} {fall:12.4f}")
     back = arm7.aba(q, v, tau)
-    print(f"ABA of these torques gives the accelerations back to {np.abs(back - a).max():.1e} rad/s^2")
-    print(f"M Minv = 1 to {np.abs(arm7.crba(q) @ arm7.minv(q) - np.eye(7)).max():.1e}")
+    print(f"ABA gives the accelerations for these torques within {np.abs(back - a).max():.1e} rad/s^2")
+    print(f"M Minv = 1 within {np.abs(arm7.crba(q) @ arm7.minv(q) - np.eye(7)).max():.1e}")
 
 
 if __name__ == "__main__":

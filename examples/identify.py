@@ -87,7 +87,7 @@ def main(plot: str | None = None) -> None:
     q, v, a = trajectory(3, joints)
     error = columns(library, q, v, a) @ found - measured(library, q, v, a)
     worst = np.abs(error).max(axis=0)
-    print("on another trajectory torques are right to", ", ".join(f"{x:.3f}" for x in worst), "N m")
+    print("largest errors of torques on another trajectory:", ", ".join(f"{x:.3f}" for x in worst), "N m")
     if plot is not None:
         _plot(plot, names, found - true, spread, error)
 

@@ -81,7 +81,7 @@ def main() -> None:
     found = guesses(angles, measured)
     for mass, off in found:
         print(f"{mass:8.4f} kg, angles off by {off:.2e} rad")
-    print(f"found {found[-1][0]:.3f} kg, carried are {MASS} kg")
+    print(f"found {found[-1][0]:.3f} kg, the payload has {MASS} kg")
     if len(sys.argv) > 1:
         plot(found, sys.argv[1])
 

@@ -140,8 +140,8 @@ def main() -> None:
             results, cost = on_threads(later, arguments.threads)
         else:
             results, cost = on_workers(lib, later, arguments.workers)
-    print(f"\n{count:,} states in {cost.seconds:.1f} s, {count / cost.seconds:,.0f} a second")
-    print(f"{cost.busy / count * 1e6:.2f} us of a processor for each, at most {cost.memory:.2f} GB a process")
+    print(f"\n{count:,} states in {cost.seconds:.1f} s, {count / cost.seconds:,.0f} per second")
+    print(f"{cost.busy / count * 1e6:.2f} us of processor time per state; {cost.memory:.2f} GB per process")
     squares, largest = results[0][:, 0].sum(0), results[0][:, 1].max(0)
     for name, of_all in (("root mean square", np.sqrt(squares / count)), ("largest", largest)):
         print(f"{name} of joint torques, N m: {' '.join(f'{x:.2f}' for x in of_all[6:])}")

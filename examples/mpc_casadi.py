@@ -82,10 +82,10 @@ def main() -> None:
         ("SX, textbook's form", textbook, "exact"),
         ("SX of rbdgen.trace", traced, "exact"),
         ("SX of rbdgen.trace", traced, "limited-memory"),
-        ("lib.casadi, a knot a call", one, "exact"),
-        ("lib.casadi, all knots a call", all_knots, "exact"),
-        ("lib.casadi, a knot a call", one, "limited-memory"),
-        ("lib.casadi, all knots a call", all_knots, "limited-memory"),
+        ("lib.casadi, 1 knot per call", one, "exact"),
+        (f"lib.casadi, {KNOTS} knots per call", all_knots, "exact"),
+        ("lib.casadi, 1 knot per call", one, "limited-memory"),
+        (f"lib.casadi, {KNOTS} knots per call", all_knots, "limited-memory"),
     )
     print(
         f"{'torques':30}{'Hessian':16}{'built':>8}{'solved':>8}{'functions':>11}{'iterations':>12}{'cost':>10}"

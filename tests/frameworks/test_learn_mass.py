@@ -20,6 +20,6 @@ def test_example(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
     plot = tmp_path / "guess.png"
     monkeypatch.setattr(sys, "argv", [str(EXAMPLE), str(plot)])
     runpy.run_path(str(EXAMPLE), run_name="__main__")
-    (found,) = re.findall(r"^found (.*) kg, carried are 2.3 kg$", capsys.readouterr().out, re.MULTILINE)
+    (found,) = re.findall(r"^found (.*) kg, the payload has 2.3 kg$", capsys.readouterr().out, re.MULTILINE)
     assert abs(float(found) - 2.3) < 5e-3
     assert plot.read_bytes().startswith(b"\x89PNG")

@@ -21,6 +21,6 @@ def test_example(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
     assert "43 base parameters and 14 of friction from 4000 samples" in printed
     (outside,) = re.findall(r"beyond three standard deviations: (\d+)%", printed)
     assert int(outside) <= 5
-    (worst,) = re.findall(r"right to (.*) N m", printed)
+    (worst,) = re.findall(r"on another trajectory: (.*) N m", printed)
     assert max(map(float, worst.split(", "))) < 0.03
     assert plot.read_bytes().startswith(b"\x89PNG")

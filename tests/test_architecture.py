@@ -38,6 +38,7 @@ STAGES = (
     ("formulas",),
     ("selection",),
     ("emit",),
+    ("own",),
     ("figures",),
     ("toolchain",),
     ("frameworks",),

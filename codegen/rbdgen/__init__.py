@@ -24,31 +24,40 @@ from rbdgen.version import __version__
 if TYPE_CHECKING:
     from rbdgen.formulas.equations import Equations
     from rbdgen.model.build import Robot
+    from rbdgen.own.text import Own
+
+    # fmt: off
+    # isort: off
+    from rbdgen.own.public import (
+        Quantity, array, cholesky, congruence, cross, exp3, from_casadi, from_sympy, function, inv, log3,
+        norm, quaternion_inverse, quaternion_product, rotation, skew, solve, zeros,
+    )
+    # fmt: on
+    # isort: on
     from rbdgen.runtime import Library
 
+# fmt: off
 __all__ = [
-    "Frame",
-    "Inertia",
-    "Loop",
-    "Point",
-    "RbdgenError",
-    "RobotBuilder",
-    "StateWarning",
-    "__version__",
-    "build",
-    "equations",
-    "from_pinocchio",
-    "generate",
-    "generate_inertia",
-    "load",
-    "load_robot",
-    "trace",
+    "Frame", "Inertia", "Loop", "Point", "Quantity", "RbdgenError", "RobotBuilder", "StateWarning",
+    "__version__", "array", "build", "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi",
+    "from_pinocchio", "from_sympy", "function", "generate", "generate_inertia", "inv", "load", "load_robot",
+    "log3", "norm", "quaternion_inverse", "quaternion_product", "rotation", "skew", "solve", "trace", "zeros",
 ]
+# fmt: on
 
 
 def __dir__() -> list[str]:
     """The public names, for completion. The classes of errors are in `errors`."""
     return __all__
+
+
+def __getattr__(name: str) -> Any:
+    """The names for functions of a user's own, which are imported on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module 'rbdgen' has no attribute '{name}'")
+    from rbdgen.own import public  # noqa: PLC0415  (keeps `import rbdgen` quick)
+
+    return getattr(public, name)
 
 
 def load_robot(
@@ -207,7 +216,7 @@ def from_pinocchio(
 
 def build(
     robot: Robot | str | Path,
-    functions: Sequence[str] | None = None,
+    functions: Sequence[str | Own] | None = None,
     *,
     checks: bool = False,
     progress: bool | None = None,
@@ -217,7 +226,8 @@ def build(
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
-        functions: the names of functions (`rbdgen list`). None means the default six,
+        functions: the names of functions (`rbdgen list`), and functions of your own, which
+            `rbdgen.function` makes. None means the default six,
             `frame_placement` and `frame_jacobian_aligned` if the robot has frames, and
             `contact_aba`, `contact_jacobian` and `contact_motion` if it has contacts.
         checks: whether calls warn of configurations that look like a mistake: quaternions whose norm is not 1
@@ -233,6 +243,7 @@ def build(
         packed: whether matrices only hold elements that are not always 0, and symmetric elements once.
         coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of
             q, rather than the nv elements of its tangent space.
+        own: further functions of your own, to which names such as "reach_vjp" may refer.
         name: the name of the library and the prefix in its C; by default the robot's name.
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
             "x86-64-v4" or "aarch64".
@@ -263,7 +274,7 @@ def build(
 def generate(
     robot: Robot | str | Path,
     out: str | Path = "generated",
-    functions: Sequence[str] | None = None,
+    functions: Sequence[str | Own] | None = None,
     *,
     compiled: bool = True,
     progress: bool | None = None,
@@ -274,7 +285,8 @@ def generate(
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         out: the folder in which `<name>` is written; it is created if it is missing.
-        functions: the names of functions (`rbdgen list`); None means those of `build`.
+        functions: the names of functions (`rbdgen list`) and functions of your own; None means those of
+            `build`.
         compiled: for the target "host", whether to compile the Python package; for a small machine, whether
             to measure flash and stack. For all targets other than "host" the folder has C alone.
         progress: as in `build`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import prod
+from math import ceil, floor, log2, prod
 from typing import Final, Literal
 
 MANIFEST_FORMAT: Final = 5
@@ -46,6 +46,7 @@ Kind = Literal[
     "table",
     "nonnegative",
     "time_step",
+    "held",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -59,6 +60,7 @@ Kind = Literal[
 - `sines`, `cosines`: those of the angles of a configuration.
 - `parameters`: parameters of the robot that stay inputs. `table`: computed from them by the update function.
 - `nonnegative`: numbers that are not negative, such as which contacts are closed.
+- `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
 - `values`: none of these.
 """
 
@@ -89,13 +91,22 @@ class Argument:
     """Whether it is always packed, see `SizedArgument`."""
     default: float | None = None
     """The value of every element if a call from Python leaves the argument out; None if it must be given."""
+    range: tuple[float, float] | None = None
+    """The least and the largest value for which it is meant; None for all."""
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
         default = None if self.default is None else (self.default,) * prod(shape)
         return SizedArgument(
-            self.name, shape, self.unit, self.meaning, self.kind, self.symmetric, default=default
+            self.name,
+            shape,
+            self.unit,
+            self.meaning,
+            self.kind,
+            self.symmetric,
+            default=default,
+            range=self.range,
         )
 
 
@@ -119,6 +130,8 @@ class SizedArgument:
     """The shape of the whole array if the output is packed; None if it is not."""
     default: tuple[float, ...] | None = None
     """The value if a call from Python leaves the argument out; None if it must be given."""
+    range: tuple[float, float] | None = None
+    """The least and the largest value for which it is meant; None for all."""
 
     @property
     def size(self) -> int:
@@ -164,6 +177,22 @@ class SizedSignature:
         one time step later."""
         taken = [x.kind for x in self.inputs]
         return "time_step" in taken and [x.kind for x in self.outputs] == taken[: len(self.outputs)]
+
+
+RANGE_STEPS: Final = 256
+"""The least number of values of a range that self-tests draw."""
+
+
+def range_steps(ends: tuple[float, float]) -> tuple[int, int, float]:
+    """The values of a range that self-tests draw: `(first + k) step` for k from 0 to below `count`.
+
+    The step is a power of two, so that float and double numbers have the same values. The result is first,
+    count and step. The count is less than `RANGE_STEPS` if the numbers have too few digits for the range.
+    """
+    low, high = ends
+    step = 2.0 ** max(floor(log2((high - low) / RANGE_STEPS)), ceil(log2(max(abs(low), abs(high)))) - 24)
+    first = ceil(low / step)
+    return first, floor(high / step) - first + 1, step
 
 
 def ranges_text(numbers: Sequence[int]) -> str:

@@ -11,7 +11,7 @@
 
 #include "bodies.h"
 
-#define MOST_ARRAYS 32
+#define MOST_ARRAYS 64
 #define MOST_AXES 3
 #define MOST_LEADING 30
 #define MOST_CONSTANTS 2

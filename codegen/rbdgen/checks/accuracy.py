@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from rbdgen.errors import OptionError
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
+from rbdgen.own.text import Own
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.relative_error import relative_errors
@@ -38,7 +40,11 @@ class Accuracy:
 
 
 def float_accuracy(
-    robot: Robot, options: Options, states: int = STATES, progress: Progress = silent
+    robot: Robot,
+    options: Options,
+    states: int = STATES,
+    progress: Progress = silent,
+    own: Sequence[Own] = (),
 ) -> list[Accuracy]:
     """The accuracy of every function of `options` at random states.
 
@@ -55,8 +61,11 @@ def float_accuracy(
             f"{option('target', options.target)}: float is compared on this machine; "
             f"take {option('target', 'host')}"
         )
-    single = build_library(robot, replace(options, real="float"), progress)
-    double = build_library(robot, replace(options, real="double"), progress)
+    compositions = tuple(function.composition(robot) for function in own)
+    single, double = (
+        build_library(robot, replace(options, real=real), progress, own=compositions)
+        for real in ("float", "double")
+    )
     return [_accuracy(name, single, double, states) for name in single.functions]
 
 

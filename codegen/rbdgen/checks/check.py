@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from rbdgen.errors import BuildError, OptionError
+from rbdgen.functions.differentiated import mode_of
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import lookup, sets_of
+from rbdgen.functions.own_rows import own_rows
+from rbdgen.functions.table import ALL, lookup, sets_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_compiler
+from rbdgen.own.text import Own
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.relative_error import relative_errors
@@ -64,8 +67,14 @@ def check(folder: Path) -> list[Finding]:
     findings = list(_selftests(folder, library))
     if not library.manifest["nbodies"]:  # operations on inertias: no robot's dynamics to compare
         return findings
-    sets = sets_of(library.manifest)
-    rows = [lookup(name, sets=sets) for name in library.functions if name != UPDATE]
+    sets, own = sets_of(library.manifest), own_rows(library.manifest)
+    names = [name for name in library.functions if name != UPDATE and not _lone(name, library)]
+    rows = [lookup(name, sets=sets, own=own) for name in names]
+    mine = [row for row in rows if _own_name(row) in own]
+    rows = [row for row in rows if row not in mine]
+    for name in own:
+        of_one = [row for row in mine if _own_name(row) == name]
+        findings += _identities(library, of_one, states(library, of_one))
     held = dict.fromkeys(row.contacts for row in rows)
     for contacts in held:
         findings += _identities(library, *_of_contacts(library, rows, contacts))
@@ -82,8 +91,27 @@ def check(folder: Path) -> list[Finding]:
     return findings
 
 
-def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> list[Finding]:
-    """All checks of the folder that would be generated; nothing of it is kept.
+def _own_name(row: Function) -> str:
+    """The name of the function that a row differentiates, or of the row."""
+    while row.differentiated is not None:
+        row = row.differentiated.of
+    return row.name
+
+
+def _lone(name: str, library: Library) -> bool:
+    """Whether a function is the derivative of a user's own function that the folder does not have."""
+    base = name
+    while (derived := mode_of(base)) is not None:
+        base, _ = derived
+    lacks = base not in library.functions and base not in ALL
+    return lacks and not any(base.endswith(f"_{chosen.name}") for chosen in sets_of(library.manifest))
+
+
+def check_robot(
+    robot: Robot, options: Options, progress: Progress = silent, own: Sequence[Own] = ()
+) -> list[Finding]:
+    """All checks of the folder that would be generated; nothing of it is kept. The user's own functions among
+    `options` are also compared with their texts on floats.
 
     Raises what `generate` and `check` raise, and OptionError if the code would not run here.
     """
@@ -92,7 +120,24 @@ def check_robot(robot: Robot, options: Options, progress: Progress = silent) -> 
             f"{option('target', options.target)}: checked on this machine; take {option('target', 'host')}"
         )
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
-        return check(generate(robot, options, Path(scratch), progress=progress).folder)
+        compositions = tuple(function.composition(robot) for function in own)
+        folder = generate(robot, options, Path(scratch), progress=progress, own=compositions).folder
+        library = open_library(folder)
+        asked = (function for function in own if function.name in library.functions)
+        return [*check(folder), *(_text(robot, library, function) for function in asked)]
+
+
+def _text(robot: Robot, library: Library, function: Own) -> Finding:
+    """The comparison of a compiled function with the user's text on floats."""
+    compiled = library.functions[function.name]
+    if library.parameters.names or library.manifest["trig"] == "input":
+        return Finding(f"{function.name} = its text", None, "parameters or sines are inputs")
+    inputs = library.manifold.random_inputs(compiled.signature.inputs, np.random.default_rng(1), (STATES,))
+    expected = [_as_tuple(function(robot, *(x[k] for x in inputs.values()))) for k in range(STATES)]
+    ours = compiled.dense(compiled(*inputs.values()))
+    tolerance = TOLERANCE[library.manifest["real"]]
+    told = tuple(np.stack(values) for values in zip(*expected, strict=True))
+    return _compared(f"{function.name} = its text", ours, told, tolerance)
 
 
 def _of_contacts(

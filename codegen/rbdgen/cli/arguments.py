@@ -16,12 +16,25 @@ from rbdgen.toolchain.targets import target_named
 
 if TYPE_CHECKING:
     from rbdgen.model.build import Robot
+    from rbdgen.own.text import Own
+
+
+def own_of(parsed: argparse.Namespace) -> list[Own]:
+    """The user's own functions in the file that the arguments name. The file runs once."""
+    if parsed.own is None:
+        return []
+    from rbdgen.own.asked import functions_of_file  # noqa: PLC0415  (heavy: most commands have no such file)
+
+    if not hasattr(parsed, "own_functions"):
+        parsed.own_functions = functions_of_file(parsed.own)
+    return list(parsed.own_functions)
 
 
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation that the arguments ask for."""
+    own = [function.name for function in own_of(parsed)]
     return replace(
-        _code_options(parsed, default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
+        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,

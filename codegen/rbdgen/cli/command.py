@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rbdgen.cli.arguments import inertia_options_of, names_of, options_of, refuse_others, robot_of
+from rbdgen.cli.arguments import inertia_options_of, names_of, options_of, own_of, refuse_others, robot_of
 from rbdgen.cli.mistakes import no_command
 from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
@@ -93,7 +93,8 @@ def _generate(parsed: argparse.Namespace) -> int:
     tables.warn(errors, tables.folded(warnings_of(robot, options)))
     _tell_real(parsed, options, errors)
     with shown_on(errors) as done:
-        result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done)
+        own = tuple(function.composition(robot) for function in own_of(parsed))
+        result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done, own=own)
     _tell_generated(result, console)
     return 0
 
@@ -183,7 +184,7 @@ def _check(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            findings = check_robot(robot, options, done)
+            findings = check_robot(robot, options, done, own_of(parsed))
     if parsed.json:
         print(json.dumps([finding.as_json() for finding in findings], indent=1))
     else:
@@ -202,7 +203,7 @@ def _check_float(parsed: argparse.Namespace) -> int:
     console, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
     with shown_on(errors) as done:
-        rows = float_accuracy(robot, options, STATES, done)
+        rows = float_accuracy(robot, options, STATES, done, own_of(parsed))
     if parsed.json:
         print(json.dumps([row.as_json() for row in rows], indent=1))
     else:
@@ -224,7 +225,8 @@ def _bench(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            library = build_library(robot, options, done)
+            own = tuple(function.composition(robot) for function in own_of(parsed))
+            library = build_library(robot, options, done, own=own)
     times = time_library(library)
     if parsed.json:
         print(json.dumps([time.as_json() for time in times], indent=1))

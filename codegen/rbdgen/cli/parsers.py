@@ -303,6 +303,12 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
     default = f"default {','.join(defaults.functions)}, and some of --frames, --contact"
     _add_code_options(group, f"which functions, see rbdgen list ({default})")
     group.add_argument(
+        "--own",
+        metavar="FILE.py",
+        type=Path,
+        help="run this file, which defines functions with rbdgen.function that -f may name (default: all)",
+    )
+    group.add_argument(
         "--trig",
         choices=TRIGS,
         default=defaults.trig,

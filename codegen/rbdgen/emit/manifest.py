@@ -44,6 +44,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         **(_contacts(facts) if facts.contacts else {}),
         **({"base_parameters": asdict(facts.base_parameters)} if facts.base_parameters else {}),
         **(_parameters(facts) if facts.parameters else {}),
+        **({"own_functions": list(facts.own)} if facts.own else {}),
         "merged_links": [{"link": link, "body": body} for link, body in facts.merged],
         "snapped": [{"joint": joint, "change": change} for joint, change in facts.snapped],
         "warnings": list(facts.warnings),
@@ -151,4 +152,5 @@ def _argument(argument: SizedArgument) -> dict[str, Any]:
         **({} if argument.dense is None else {"dense_shape": list(argument.dense)}),
         **({} if argument.nonzero is None else {"nonzero": ranges_text(argument.nonzero)}),
         **({} if argument.default is None else {"default": list(argument.default)}),
+        **({} if argument.range is None else {"range": list(argument.range)}),
     }

@@ -20,6 +20,7 @@ from rbdgen.errors import ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
 from rbdgen.frameworks.looking import looking
 from rbdgen.functions.differentiated import mode_of
+from rbdgen.functions.own_rows import own_rows
 from rbdgen.functions.table import derivatives_of, is_differentiable, sets_of
 from rbdgen.machine import available_cores
 from rbdgen.options import environment_compiler
@@ -120,10 +121,14 @@ class _Folder:
         assert value is not None
         given = any(x.kind in ("sines", "cosines") for x in value.signature.inputs)
         found = needed(value.signature, self.derivatives(name), hessian=hessian)
-        known = name == UPDATE or is_differentiable(name, sets=sets_of(self.manifest))
+        known = name == UPDATE or self.is_differentiable(name)
         if given or not known or self.is_of_tangents(name):
             return Needed(None if given else found.derivatives, None, ())
         return found
+
+    def is_differentiable(self, name: str) -> bool:
+        """Whether there are products with the derivatives of a function."""
+        return is_differentiable(name, sets=sets_of(self.manifest), own=own_rows(self.manifest))
 
     def is_of_tangents(self, name: str) -> bool:
         """Whether a function is a product with derivatives in the tangent space of q that differ from those
@@ -142,7 +147,7 @@ class _Folder:
 
 def _no_hessian(folder: _Folder, name: str) -> str:
     """The message that says why a function has no second derivatives."""
-    if not is_differentiable(name, sets=sets_of(folder.manifest)):
+    if not folder.is_differentiable(name):
         return f"casadi: {name} has no second derivatives; leave hessian out"
     if folder.is_of_tangents(name):
         return (

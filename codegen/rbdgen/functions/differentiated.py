@@ -26,7 +26,7 @@ from rbdgen.functions.function import Call, Differentiated, Function, Identity
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
-HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table"})
+HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table", "held"})
 """The kinds of inputs with respect to which functions are not differentiated by default."""
 
 
@@ -120,6 +120,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         measure=None,
         inverse=None,
         along=None,
+        composition=None,
         differentiated=Differentiated(mode, function, by, inverse),
     )
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.composition import Composition
 from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form, Outputs, flat
 from rbdgen.functions.needs import Need
 from rbdgen.functions.resistance import Added
@@ -93,6 +94,8 @@ class Function:
     """Describes the derivative if this function is made by differentiating the graph of another one, see
     `differentiated.py`.
     """
+    composition: Composition | None = None
+    """The user's own text, if the function is not one of the table, see `composed.py`."""
     needs: tuple[Need, ...] = ()
     """The features that a robot must have."""
     on_request: bool = False

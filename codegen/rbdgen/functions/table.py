@@ -36,6 +36,7 @@ from rbdgen.functions.trajectories import rows as trajectories
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
+from rbdgen.signature import UPDATE
 from rbdgen.wording import near
 
 ALL: Final[Mapping[str, Function]] = MappingProxyType(
@@ -67,6 +68,9 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
 """All functions by name. To add a function, add its row to `ROWS` of its family; to add a family, add it
 here.
 """
+
+
+NO_ROWS: Final[Mapping[str, Function]] = MappingProxyType({})
 
 
 def _of_every_robot(row: Function) -> bool:
@@ -146,21 +150,43 @@ def check_sets(sets: Iterable[ContactSet]) -> None:
         taken |= own
 
 
-def lookup(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> Function:
+def check_own_name(name: str) -> None:
+    """Raises OptionError if a user's own function cannot have this name."""
+    lower = name.lower()
+    if lower in ALL:
+        raise OptionError(f"function '{name}': rbdgen has a function {lower}; take another name")
+    if lower.rpartition("_")[2] in MODES or lower == UPDATE:
+        raise OptionError(
+            f"function '{name}' would have the name of a derivative or of the update; take another"
+        )
+    if found := _BEHIND.search(f"_{lower}"):
+        raise OptionError(
+            f"function '{name}': 'NAME{found[0]}' is emitted for a function NAME; take another name"
+        )
+
+
+def lookup(
+    name: str,
+    model: Model | None = None,
+    sets: Sequence[ContactSet] = (),
+    own: Mapping[str, Function] = NO_ROWS,
+) -> Function:
     """The row of this name. Raises OptionError if there is none, or if it does not fit this robot.
 
-    If no model is given, `sets` are the contact sets.
+    If no model is given, `sets` are the contact sets. `own` are the rows of a user's own functions, by name.
     """
     if not isinstance(name, str):
         raise OptionError(f"function {name!r} is not a name; give one from the catalogue, such as 'rnea'")
+    if name in own:
+        return own[name]
     for chosen in model.contact_sets if model else sets:
         base = name.removesuffix(f"_{chosen.name}")
         if base != name and base in _HELD:
             return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
     if (derived := mode_of(name)) is not None:
-        return _differentiated(*derived, model, sets)
+        return _differentiated(*derived, model, sets, own)
     if name not in ALL:
-        raise OptionError(f"unknown function '{name}'; {_instead(name)}")
+        raise OptionError(f"unknown function '{name}'; {_instead(name, own)}")
     if model is not None and (missing := ALL[name].missing(model)):
         lacking = " and ".join(need.of for need in missing)
         remedies = " and ".join(need.otherwise for need in missing)
@@ -177,28 +203,38 @@ def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
     return next((row.name for row in rows if row.derivative_of == name), None)
 
 
-def is_differentiable(name: str, model: Model | None = None, sets: Sequence[ContactSet] = ()) -> bool:
-    """Whether there are products with the derivatives of a function, NAME_vjp and NAME_jvp."""
+def is_differentiable(
+    name: str,
+    model: Model | None = None,
+    sets: Sequence[ContactSet] = (),
+    own: Mapping[str, Function] = NO_ROWS,
+) -> bool:
+    """Whether there are products with the derivatives of a function, NAME_vjp and NAME_jvp. For the other
+    arguments, see `lookup`.
+    """
     try:
-        return all(lookup(f"{name}_{mode}", model, sets) for mode in ("vjp", "jvp"))
+        return all(lookup(f"{name}_{mode}", model, sets, own) for mode in ("vjp", "jvp"))
     except OptionError:
         return False
 
 
-def _instead(name: str) -> str:
+def _instead(name: str, own: Iterable[str]) -> str:
     """A hint with the names that the user may have meant or, if there are none, with some known names."""
-    directions = [f"{function}_{mode}" for function in ALL for mode in MODES]
+    names = [*own, *ALL]
+    directions = [f"{function}_{mode}" for function in names for mode in MODES]
     if known := elsewhere(name):
         return known
-    meant = get_close_matches(name, [*ALL, *directions], n=3) or near(name, ALL)
+    meant = get_close_matches(name, [*names, *directions], n=3) or near(name, names)
     if meant:
         return f"did you mean {' or '.join(map(repr, meant))}? rbdgen list shows all"
     some = ", ".join(list(ALL)[:6])
     return f"there are {some} and {len(ALL) - 6} more: rbdgen list shows all"
 
 
-def _differentiated(base: str, mode: str, model: Model | None, sets: Sequence[ContactSet]) -> Function:
+def _differentiated(
+    base: str, mode: str, model: Model | None, sets: Sequence[ContactSet], own: Mapping[str, Function]
+) -> Function:
     """The row of a derivative along directions; `mode` is a key of `MODES`."""
-    function = lookup(base, model, sets)
+    function = lookup(base, model, sets, own)
     inverse = None if function.inverse is None else lookup(function.inverse, model, sets)
     return differentiated(function, mode, inverse)

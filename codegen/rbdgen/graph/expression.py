@@ -201,7 +201,7 @@ class Expr:
         return Expr(self.builder, self.builder.apply("turn", self.edge))
 
 
-_SELECT: Final = "give a comparison to its method `select(x, y)`"
+_SELECT: Final = "take np.where, np.minimum or np.maximum, or the method `select(x, y)` of a comparison"
 
 
 @dataclass(frozen=True)

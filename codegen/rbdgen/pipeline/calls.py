@@ -9,24 +9,27 @@ from typing import Any
 
 from rbdgen.emit.write import folder_of
 from rbdgen.errors import OptionError
+from rbdgen.functions.composition import Composition
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
+from rbdgen.own.asked import own_functions
+from rbdgen.own.text import Own
 from rbdgen.pipeline import inertia, page
 from rbdgen.pipeline.robot import load_robot, robot_of
 from rbdgen.pipeline.shown import shown
 from rbdgen.runtime import Library
 
-Names = Sequence[str] | None
+Names = Sequence[str | Own] | None
 Given = Mapping[str, Any]
 
 
 def build(given: object, functions: Names, checks: bool, progress: bool | None, options: Given) -> Library:
     """The implementation of `rbdgen.build`."""
     robot = robot_of(given)
-    chosen = _asked("build", robot, functions, options)
+    chosen, own = _asked("build", robot, functions, options)
     with shown(progress) as told:
-        library = page.build_library(robot, chosen, told, lambda: shown(progress))
+        library = page.build_library(robot, chosen, told, lambda: shown(progress), own)
     if checks:
         library.check_states()
     return library
@@ -37,9 +40,9 @@ def generate(
 ) -> Path:
     """The implementation of `rbdgen.generate`."""
     robot = robot_of(given)
-    chosen = _asked("generate", robot, functions, options)
+    chosen, own = _asked("generate", robot, functions, options)
     with shown(progress) as told:
-        return page.generate(robot, chosen, folder_of(out), compiled=compiled, progress=told).folder
+        return page.generate(robot, chosen, folder_of(out), compiled=compiled, progress=told, own=own).folder
 
 
 def generate_inertia(
@@ -51,8 +54,12 @@ def generate_inertia(
         return inertia.generate_inertia(chosen, folder_of(out), compiled=compiled, progress=told).folder
 
 
-def _asked(caller: str, robot: Robot, functions: Sequence[str] | None, given: Mapping[str, Any]) -> Options:
-    """The options of a call. Raises OptionError for an unknown option and for one of `load_robot`."""
+def _asked(
+    caller: str, robot: Robot, functions: Names, given: Given
+) -> tuple[Options, tuple[Composition, ...]]:
+    """The options of a call, and the user's own functions for the robot. Raises OptionError for an unknown
+    option, for one of `load_robot`, and for what is impossible in an own function.
+    """
     for name in given:
         if name in inspect.signature(load_robot).parameters:
             raise OptionError(
@@ -60,4 +67,7 @@ def _asked(caller: str, robot: Robot, functions: Sequence[str] | None, given: Ma
             )
     if functions is None:
         functions = default_functions(bool(robot.model.frames), bool(robot.model.contacts))
-    return Options.of(functions=functions, **given)
+    others = {name: value for name, value in given.items() if name != "own"}
+    names, own = own_functions(functions, given.get("own", ()))
+    chosen = Options.of(functions=names, **others)
+    return chosen, tuple(function.composition(robot) for function in own)

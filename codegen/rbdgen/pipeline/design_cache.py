@@ -52,6 +52,7 @@ def _key(request: Request) -> str:
         "robot": {**asdict(replace(facts, manifold=Manifold(()))), "manifold": joints},
         "options": request.options.as_json(),
         "package": request.package,
+        "own": [repr(composition) for composition in request.own],
         "measured with": _measured_with(request),
     }
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -64,6 +64,7 @@ def facts_of(request: Request) -> RobotFacts:
         merged=tuple((merged.link, body_names[merged.body]) for merged in robot.merged),
         snapped=tuple((snapped.joint, snapped.change) for snapped in robot.snapped),
         warnings=tuple(text.removeprefix(f"{robot.description.path}:") for text in robot.warnings),
+        own=tuple(name for name, row in request.rows.items() if row.composition is not None),
         options={**request.options.as_json(), "snap": robot.snap, **robot.dissipation.as_json()},
         resistance=tuple(
             _resistance_facts(body.joint) for body in model.bodies if body.joint.resistance.acts

@@ -11,6 +11,7 @@ from rbdgen.emit.package import FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
+from rbdgen.functions.composition import Composition
 from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
@@ -64,10 +65,12 @@ def build_library(
     options: Options,
     progress: Progress = silent,
     later: Later = lambda: nullcontext(silent),
+    own: tuple[Composition, ...] = (),
 ) -> Library:
     """Designs, compiles and opens the functions; both steps use the cache.
 
-    `later` shows the progress of derivatives that are built when CasADi, JAX or PyTorch needs them.
+    `later` shows the progress of derivatives that are built when CasADi, JAX or PyTorch needs them. `own` are
+    the user's own functions that `options` may name.
     """
     if target_of(options).embedded:
         raise OptionError(
@@ -75,7 +78,7 @@ def build_library(
             f"{option('target', 'host')}, or write a folder for it with "
             f"{either('rbdgen.generate', 'rbdgen ROBOT')}"
         )
-    request, store = Request(robot, options), user_cache()
+    request, store = Request(robot, options, own=own), user_cache()
     sources = designed(request, store, progress)
 
     def other(functions: Sequence[str]) -> Options:
@@ -88,11 +91,11 @@ def build_library(
 
     def library(functions: Sequence[str]) -> Library:
         with later() as told:
-            return build_library(robot, other(functions), told, later)
+            return build_library(robot, other(functions), told, later, own)
 
     def more_sources(functions: Sequence[str]) -> Sources:
         with later() as told:
-            return designed(Request(robot, replace(other(functions), packed=False)), store, told)
+            return designed(Request(robot, replace(other(functions), packed=False), own=own), store, told)
 
     @contextmanager
     def watched() -> Iterator[Watch]:
@@ -105,14 +108,20 @@ def build_library(
 
 
 def generate(
-    robot: Robot, options: Options, out: Path, *, compiled: bool = True, progress: Progress = silent
+    robot: Robot,
+    options: Options,
+    out: Path,
+    *,
+    compiled: bool = True,
+    progress: Progress = silent,
+    own: tuple[Composition, ...] = (),
 ) -> Generated:
     """Writes the folder `out/<name>`: C, and for the host a Python package, which needs nothing of rbdgen.
 
     If `compiled`, the package is compiled. For other targets the folder has C alone, and for a small machine
     `compiled` measures flash and stack.
     """
-    request = Request(robot, options, package=target_of(options).at_home)
+    request = Request(robot, options, package=target_of(options).at_home, own=own)
     return written(
         lambda store: designed(request, store, progress), options, out, compiled=compiled, progress=progress
     )

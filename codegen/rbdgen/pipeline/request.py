@@ -10,6 +10,8 @@ from typing import Final
 from rbdgen.description.quoting import quoted
 from rbdgen.emit.names import check_robot_name, robot_identifier
 from rbdgen.errors import OptionError
+from rbdgen.functions.composed import composed
+from rbdgen.functions.composition import Composition
 from rbdgen.functions.form import LIMB_LOOPS, LIMBS
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
@@ -40,6 +42,8 @@ class Request:
     """The options. Their functions include those that `emit` adds."""
     package: bool = True
     """Whether the folder is a Python package too, which it cannot be for another machine."""
+    own: tuple[Composition, ...] = ()
+    """The user's own functions; those of them that `options` names are generated."""
     rows: Mapping[str, Function] = field(init=False, repr=False, compare=False)
     """The functions asked for, by name and in order."""
     parameters: tuple[Parameter, ...] = field(init=False, repr=False, compare=False)
@@ -48,17 +52,18 @@ class Request:
     def __post_init__(self) -> None:
         check_emitted(self.options, self.target)
         parameters = asked_parameters(self.robot, self.options.params)
-        asked = _rows(self.options, self.model)
+        own = {x.name: composed(x, self.model) for x in self.own}
+        asked = _rows(self.options, self.model, own)
         options = with_needed(self.options, asked, self.model, len(parameters))
         object.__setattr__(self, "options", options)
-        object.__setattr__(self, "rows", _rows(options, self.model))
+        object.__setattr__(self, "rows", _rows(options, self.model, own))
         object.__setattr__(self, "parameters", parameters)
         for check in _CHECKS:
             check(self)
 
-    def __reduce__(self) -> tuple[type[Request], tuple[Robot, Options, bool]]:
+    def __reduce__(self) -> tuple[type[Request], tuple[Robot, Options, bool, tuple[Composition, ...]]]:
         """Pickles only the fields from which another process computes the others."""
-        return Request, (self.robot, self.options, self.package)
+        return Request, (self.robot, self.options, self.package, self.own)
 
     @property
     def model(self) -> Model:
@@ -89,6 +94,7 @@ class Request:
                 emit=(),
             ),
             self.package,
+            self.own,
         )
 
     def forced(self, name: str) -> str | None:
@@ -112,8 +118,8 @@ class Request:
         return None
 
 
-def _rows(options: Options, model: Model) -> dict[str, Function]:
-    return {name: lookup(name, model) for name in options.functions}
+def _rows(options: Options, model: Model, own: Mapping[str, Function]) -> dict[str, Function]:
+    return {name: lookup(name, model, own=own) for name in options.functions}
 
 
 def _check_target(request: Request) -> None:

@@ -141,9 +141,10 @@ class Manifold:
     ) -> dict[str, Array]:
         """A random value for every input of a function, by name.
 
-        Inputs of kind "nonnegative" are between 0 and 1, time steps are at most 1 ms, and inertias are
-        physical. Sines and cosines are those of the random configuration, and 0 and 1 for elements that are
-        no angles. Other inputs have their defaults, or unit variance if they have none.
+        Inputs with a range are within it. Those of kind "nonnegative" are between 0 and 1, time steps are at
+        most 1 ms, and inertias are physical. Sines and cosines are those of the random configuration, and 0
+        and 1 for elements that are no angles. Other inputs have their defaults, or unit variance if they have
+        none.
         """
         q = self.random(generator, leading)
         angles = np.isin(np.arange(self.nq), sorted(self.angles))
@@ -164,6 +165,8 @@ class Manifold:
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.kind == "nonnegative":
                 return generator.uniform(size=shape)
+            if argument.range is not None:
+                return generator.uniform(*argument.range, size=shape)
             if argument.default is not None:
                 return np.array(np.broadcast_to(argument.default, shape))
             if argument.kind == "inertia":

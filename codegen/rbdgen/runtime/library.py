@@ -399,4 +399,5 @@ def _argument(row: Mapping[str, Any]) -> SizedArgument:
         None if nonzero is None else numbers_of(nonzero),
         None if dense is None else tuple(dense),
         tuple(row["default"]) if "default" in row else None,
+        (row["range"][0], row["range"][1]) if "range" in row else None,
     )

@@ -282,6 +282,8 @@ def _starts(function: Function, model: Model, axes: BodyAxes | None) -> list[Bod
     if axes is None:
         return [axes]
     own = unmoved(model)
+    if function.composition is not None and function.measure is not None:
+        function, _ = function.measure
     if function.of_frames or function.of_contacts:
         return [axes, own]
     if function.of_joint_frames:

@@ -28,10 +28,13 @@ from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.replay import replay
 from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import Model
+from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
+from rbdgen.selection.compose import with_forms
 from rbdgen.selection.parameter_table import TABLE, Table
+from rbdgen.selection.trace import Subject
 from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 
@@ -55,21 +58,47 @@ class Chooser:
     table: Table | None = None
     limbs: bool = True
     _lines: dict[str, Choice] = field(default_factory=dict)
+    _compositions: dict[str, Function] = field(default_factory=dict)
 
     def choose(self, function: Function, forced: str | None = None) -> Choice:
         """The cheapest program of a function. Raises OptionError for an unknown form."""
+        function = self._composed(function)
         if function.differentiated is not None:
             return self._differentiated(function, function.differentiated, forced)
         return self._choose(function, forced, self.lanes)
 
-    def _choose(self, function: Function, forced: str | None, lanes: int) -> Choice:
+    def _composed(self, function: Function) -> Function:
+        """The row with the forms of called rows chosen if it is a composition, otherwise the row."""
+        if function.composition is None:
+            return function
+        if function.name not in self._compositions:
+            self._compositions[function.name] = with_forms(
+                function,
+                self.model,
+                self._subject(),
+                lambda row: _graph_of(replace(self, lanes=1).choose(row).program),
+                counted=self.axes is not None,
+                sums=self.sums,
+            )
+        return self._compositions[function.name]
+
+    def _subject(self) -> Subject:
+        """The model on which compositions are counted."""
         if self.table is not None:
-            return choose_tabled(function, self.table, engine=self.engine, forced=forced, sums=self.sums)
+            return self.table.reduced
+        if self.axes is None:
+            return reduce(self.model)
+        return reduce(self.model, self.axes.turns, self.axes.slides)
+
+    def _choose(self, function: Function, forced: str | None, lanes: int) -> Choice:
+        engine = self.engine if function.composition is None else "graph"
+        if self.table is not None:
+            return choose_tabled(function, self.table, engine=engine, forced=forced, sums=self.sums)
         return choose(
             function,
             self.model,
             self.axes,
-            engine=self.engine,
+            engine=engine,
             forced=forced,
             sums=self.sums,
             lanes=lanes,
@@ -126,6 +155,7 @@ class Chooser:
         """The cheapest straight line of a function, which is sought once."""
         if function.differentiated is not None:
             return self._differentiated(function, function.differentiated, None)
+        function = self._composed(function)
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
             smooth = replace(function, forms=tuple(form.for_derivatives for form in function.forms))

@@ -63,6 +63,8 @@ def trace_on(
         table = tracer.symbols(TABLE, subject.size)
         if isinstance(tracer, GraphEngine) and state.p:
             state = replace(state, by_parameters=_by_parameters(subject, state.p, table))
+        if function.composition is not None:  # it may call derivatives, whose graphs read the table
+            state = replace(state, arrays={**state.arrays, TABLE: table})
         subject = subject.filled(table)
     results = function.trace(form, subject, state)
     return [

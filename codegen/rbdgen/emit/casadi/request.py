@@ -43,13 +43,19 @@ def extended(options: Options, rows: Mapping[str, Function], model: Model, param
     by_elements = options.coordinates or flat or not any(row.differentiated for row in rows.values())
     more: list[str] = []
     products: set[str] = set()
+    own = {name: row for name, row in rows.items() if row.composition is not None}
     for name, row in rows.items():
         if row.derivative_of in rows or (row.differentiated and row.differentiated.of.name in rows):
             continue
         all_at_once = derivatives_of(name, model.contact_sets)
         found = needed(row.sized(model, parameters), all_at_once, hessian=False, parameters=parameters)
         more += [found.derivatives] if found.derivatives else []
-        if found.first and by_elements and not row.packed(options.packed) and is_differentiable(name, model):
+        if (
+            found.first
+            and by_elements
+            and not row.packed(options.packed)
+            and is_differentiable(name, model, own=own)
+        ):
             more.append(found.first)
             products.add(found.first)
     added = tuple(name for name in dict.fromkeys(more) if name not in rows)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rbdgen.machine import Real
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import SizedArgument, range_steps
 
 Array = npt.NDArray[Any]
 
@@ -40,9 +40,9 @@ their products are exact.
 
 _NEAR: Final = 2.0**-4
 
-How = Literal["plain", "angles", "attitude", "nonnegative", "inertia", "near"]
-"""The ways to draw numbers: `angles` are sines and cosines, an `attitude` is a unit quaternion, and `near`
-draws within an eighth of known numbers.
+How = Literal["plain", "angles", "attitude", "nonnegative", "inertia", "near", "range"]
+"""The ways to draw numbers: `angles` are sines and cosines, an `attitude` is a unit quaternion, `near` draws
+within an eighth of known numbers, and `range` within the range of an input.
 """
 
 WORDS_OF: Final[dict[How, int]] = {"attitude": 3, "inertia": 10}
@@ -70,6 +70,10 @@ class Draw:
     """A power of two by which the numbers are multiplied."""
     near: tuple[float, ...] = ()
     """The known numbers near which elements are drawn."""
+    first: int = 0
+    """The least number of a range, in units of `scale`."""
+    count: int = 1
+    """The number of values of a range."""
 
     @property
     def words(self) -> int:
@@ -89,6 +93,9 @@ def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
             found.append(Draw("nonnegative", x.name, x.size, scale=scale))
         elif x.kind == "inertia":
             found.append(Draw("inertia", x.name, x.size))
+        elif x.range is not None:
+            first, count, step = range_steps(x.range)
+            found.append(Draw("range", x.name, x.size, scale=step, first=first, count=count))
         elif x.default is not None:
             found.append(Draw("near", x.name, x.size, near=x.default))
         elif x.kind != "cosines":
@@ -126,6 +133,8 @@ def _drawn(draw: Draw, words: Array, dtype: type[np.floating[Any]]) -> Array:
         return _inertias(_tangents(words, dtype))
     if draw.how == "near":
         return np.asarray(np.array(draw.near, dtype) * (1 + _tangents(words, dtype) * dtype(_NEAR)))
+    if draw.how == "range":
+        return np.asarray((draw.first + (words >> 8) % draw.count).astype(dtype) * dtype(draw.scale))
     if draw.how == "nonnegative":
         kept = np.where(words & 1, words >> 8, (words & 2) << 23)
         return np.asarray(kept.astype(dtype) * dtype(2.0**-24 * draw.scale))

@@ -92,6 +92,9 @@ def _statement(draw: Draw, real: str) -> str:
         return f"draw_inertia({draw.name}, &word);"
     if draw.how == "nonnegative":
         return f"draw_nonnegative({draw.name}, {draw.size}, {literal(draw.scale, real)}, &word);"
+    if draw.how == "range":
+        values = f"{draw.first}, {draw.count}u, {literal(draw.scale, real)}"
+        return f"draw_range({draw.name}, {draw.size}, {values}, &word);"
     if draw.how == "near":
         return f"draw_near({draw.name}, near_{draw.name}, {draw.size}, &word);"
     return f"draw({draw.name}, {draw.size}, &word);"

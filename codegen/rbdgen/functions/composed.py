@@ -1,0 +1,213 @@
+"""Rows of compositions, which are functions of a user's own, see `composition.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Final
+
+from rbdgen.functions.composition import Composition, Value
+from rbdgen.functions.form import Form, Outputs
+from rbdgen.functions.function import Function
+from rbdgen.functions.resistance import model_of
+from rbdgen.functions.table import lookup
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.expression import Expr
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
+from rbdgen.graph.values import elementary, sign
+from rbdgen.model.angles import TracedAngle
+from rbdgen.model.joints import Angle
+from rbdgen.model.model import Model
+from rbdgen.model.reduce import ReducedModel
+from rbdgen.model.tree_size import TreeSize
+from rbdgen.signature import Argument, Kind, Signature, SizedArgument
+from rbdgen.spatial.scalar import Scalar
+from rbdgen.sweeps.inputs import State, state_of
+
+COMPOSED: Final = "composed"
+"""The name of the only form of a composition."""
+
+CALLED: Final = "called"
+"""The name of the form that computes the outputs of all rows that a composition calls, and nothing else."""
+
+_FIELDS: Final[Mapping[Kind, str]] = MappingProxyType(
+    {
+        "configuration": "q",
+        "velocity": "v",
+        "acceleration": "a",
+        "force": "tau",
+        "external_forces": "fext",
+    }
+)
+"""The inputs that a `State` holds as fields, by kind."""
+
+_NO_FORMS: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_GRAPHS: Final[Mapping[str, Graph]] = MappingProxyType({})
+
+
+def composed(
+    composition: Composition,
+    model: Model,
+    forms: Mapping[str, str] = _NO_FORMS,
+    graphs: Mapping[str, Graph] = _NO_GRAPHS,
+) -> Function:
+    """The row of a composition on a robot.
+
+    Args:
+        composition: the graph between the calls, and the calls.
+        model: the robot. It must have all that the called rows need.
+        forms: the forms of called rows, by name; by default that of `usual_form`.
+        graphs: the graphs of those called rows that are derivatives along directions, by name.
+
+    Raises:
+        OptionError: a called row does not fit the robot.
+    """
+    rows = {name: lookup(name, model) for name in composition.callees}
+    chosen = {name: forms.get(name, usual_form(row, model).name) for name, row in rows.items()}
+
+    def trace(robot: Model | ReducedModel, x: State) -> Outputs:
+        return _Trace(robot, x, chosen, graphs).outputs(composition)
+
+    def operations(size: TreeSize) -> int:
+        return len(composition.graph) + sum(row.operations(size) for row in rows.values())
+
+    measure = _called(rows.values(), chosen)
+    form = Form(COMPOSED, "the user's own text", trace, reduced=measure is not None, degrees="independent")
+    return Function(
+        composition.signature,
+        composition.summary,
+        (form,),
+        operations=operations,
+        measure=measure,
+        composition=composition,
+    )
+
+
+def straight_forms(row: Function, model: Model) -> list[Form]:
+    """The forms with which a composition may call a row: straight lines that are worth a trial."""
+    forms = [form for form in row.forms_for(model) if form.loops is None]
+    return [form for form in forms if form.reduced] or forms
+
+
+def usual_form(row: Function, model: Model) -> Form:
+    """The form with which a composition calls a row unless another one takes fewer operations: the first
+    cheap one.
+    """
+    return straight_forms(row, model)[0]
+
+
+class _Trace:
+    """One trace of a composition on a robot. Equal calls run once."""
+
+    def __init__(
+        self,
+        robot: Model | ReducedModel,
+        x: State,
+        forms: Mapping[str, str],
+        graphs: Mapping[str, Graph],
+    ) -> None:
+        self._robot, self._model, self._x = robot, model_of(robot), x
+        self._forms, self._graphs = forms, graphs
+        self._results: dict[tuple[object, ...], Sequence[Sequence[Value]]] = {}
+        self._builder = Builder()
+
+    def outputs(self, composition: Composition) -> Outputs:
+        """The elements of every output."""
+        sized = composition.signature.sized(self._model.sizes)
+        given = {x.name: elements_of(self._x, x) for x in sized.inputs}
+        builder = next(e.builder for values in given.values() for e in values if isinstance(e, Expr))
+        assert isinstance(builder, Builder)
+        self._builder = builder
+        return composition.run(self._builder, given, self._call)
+
+    def _call(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
+        key = (name, *(tuple(e.edge if isinstance(e, Expr) else (e,) for e in x) for x in arguments))
+        if key not in self._results:
+            run = self._replayed if name in self._graphs else self._traced
+            self._results[key] = run(name, arguments)
+        return self._results[key]
+
+    def _traced(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
+        row = lookup(name, self._model)
+        form = row.form(self._forms[name])
+        given = zip(row.sized(self._model).inputs, arguments, strict=True)
+        return row.trace(
+            form, self._robot if form.reduced else self._model, called_state(self._model, given, self._x)
+        )
+
+    def _replayed(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
+        """The outputs of a derivative along directions. Its graph may read the table of parameters, too."""
+        graph = self._graphs[name]
+        names = [x.name for x in lookup(name, self._model).signature.inputs]
+        given = {**self._x.arrays, **dict(zip(names, arguments, strict=True))}
+        return list(replay(self._builder, graph, {x.name: given[x.name] for x in graph.inputs}).values())
+
+
+def elements_of(x: State, argument: SizedArgument) -> list[Scalar]:
+    """The elements of an input, without those of joints that follow others."""
+    if argument.name in x.arrays:
+        return list(x.arrays[argument.name])
+    return x.vectors[_FIELDS[argument.kind]][: argument.size]
+
+
+def called_state(model: Model, given: Iterable[tuple[SizedArgument, Sequence[Scalar]]], x: State) -> State:
+    """The state on which a called row runs, with the settings of the state of the caller."""
+    sums = all(isinstance(angle, TracedAngle) for angle in x.q if isinstance(angle, Angle))
+    state = state_of(
+        model,
+        given,
+        elementary("cos"),
+        elementary("sin"),
+        sums=sums,
+        naming=x.naming,
+        sqrt=elementary("sqrt"),
+        sign=sign,
+    )
+    return replace(state, smooth=x.smooth)
+
+
+def _called(rows: Iterable[Function], forms: Mapping[str, str]) -> tuple[Function, str] | None:
+    """A row that computes the outputs of all called rows on which body axes have an effect, and its form.
+
+    The search for body axes counts it in place of the composition, whose text may name joints or frames that
+    parts of the robot do not have.
+    """
+    traced = [row for row in rows if row.differentiated is None and row.form(forms[row.name]).reduced]
+    if len(traced) < 2:
+        return (traced[0], forms[traced[0].name]) if traced else None
+    inputs: dict[str, Argument] = {}
+    for row in traced:
+        inputs |= {x.name: x for x in _canonical(row)}
+    outputs = [replace(y, name=f"{row.name}_{y.name}") for row in traced for y in row.signature.outputs]
+
+    def trace(robot: ReducedModel, x: State) -> Outputs:
+        found: list[Any] = []
+        for row in traced:
+            form = row.form(forms[row.name])
+            sized = row.sized(robot.model).inputs
+            names = [y.name for y in _canonical(row)]
+            given = [(y, elements_of(x, replace(y, name=name))) for y, name in zip(sized, names, strict=True)]
+            state = called_state(robot.model, given, x)
+            found += row.trace(form, robot if form.reduced else robot.model, state)
+        return found
+
+    union = Function(
+        Signature(CALLED, tuple(inputs.values()), tuple(outputs)),
+        "all rows that are called",
+        (Form(CALLED, "the forms of the called rows", trace, reduced=True, degrees="independent"),),
+        operations=lambda size: sum(row.operations(size) for row in traced),
+        of_joint_frames=any(row.of_joint_frames for row in traced),
+    )
+    return union, CALLED
+
+
+def _canonical(row: Function) -> list[Argument]:
+    """The inputs of a row with names that mean the same in all rows: the first q is called q, and so on."""
+    found: list[Argument] = []
+    for x in row.signature.inputs:
+        name = _FIELDS.get(x.kind)
+        taken = any(y.kind == x.kind for y in found)
+        found.append(replace(x, name=name) if name and not taken else replace(x, name=f"{row.name}_{x.name}"))
+    return found

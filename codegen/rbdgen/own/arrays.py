@@ -1,0 +1,327 @@
+"""Arrays of expressions, on which NumPy's functions work while a user's text is traced.
+
+An `Array` is a NumPy array of objects: expressions, numbers and conditions. Plain arrays of objects do not
+suffice, because NumPy's comparisons ask their elements for their truth, and because its functions return
+plain arrays. Single elements are arrays without axes, so that functions know them, too.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from rbdgen.graph.expression import Expr
+from rbdgen.graph.ops import OPS
+from rbdgen.graph.values import absolute, largest, least, sign
+from rbdgen.own.errors import TextError
+
+_TAKE: Final = "take np.where, np.minimum, np.maximum or np.clip"
+
+_ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """A comparison, or several of them, with which `np.where` chooses."""
+
+    choose: Callable[[Any, Any], Any]
+    """Gives its first argument where the condition holds, else its second one. Both are computed."""
+
+    def __and__(self, other: Condition | bool) -> Condition:
+        return Condition(lambda x, y: self.choose(_choice(other, x, y), y))
+
+    __rand__ = __and__
+
+    def __or__(self, other: Condition | bool) -> Condition:
+        return Condition(lambda x, y: self.choose(x, _choice(other, x, y)))
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(lambda x, y: self.choose(y, x))
+
+    def __bool__(self) -> bool:
+        raise TextError(
+            f"a comparison of values that are known only at run time is neither true nor false; {_TAKE}"
+        )
+
+
+def _choice(condition: Any, x: Any, y: Any) -> Any:
+    if isinstance(condition, Condition):
+        return condition.choose(x, y)
+    return x if condition else y
+
+
+def _compared(holds: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def compared(x: Any, y: Any) -> Any:
+        found = holds(x, y)
+        return found if isinstance(found, (bool, np.bool_, Condition)) else Condition(found.select)
+
+    each: Callable[..., Any] = np.frompyfunc(compared, 2, 1)
+    return each
+
+
+def _equal(x: Any, y: Any) -> Any:
+    if not (isinstance(x, Expr) or isinstance(y, Expr)):
+        return x == y
+    return Condition((x <= y).select) & Condition((y <= x).select)
+
+
+def _different(x: Any, y: Any) -> Any:
+    found = _equal(x, y)
+    return ~found if isinstance(found, Condition) else not found
+
+
+def _inverted(x: Any) -> Any:
+    return ~x if isinstance(x, Condition) else not x
+
+
+_clipped: Final = np.frompyfunc(lambda x, low, high: least(largest(x, low), high), 3, 1)
+
+_WHERE: Final = np.frompyfunc(_choice, 3, 1)
+
+_ELEMENTARY: Final = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+}
+"""Operations of the graph, and NumPy's functions."""
+
+
+def _evaluated(op: str) -> Callable[..., Any]:
+    """The operation on objects, element by element."""
+    each: Callable[..., Any] = np.frompyfunc(OPS[op].evaluate, OPS[op].arity, 1)
+    return each
+
+
+_MAX: Final = np.frompyfunc(largest, 2, 1)
+_MIN: Final = np.frompyfunc(least, 2, 1)
+
+_UFUNCS: Final[Mapping[Any, Any]] = MappingProxyType(
+    {ufunc: _evaluated(op) for op, ufunc in _ELEMENTARY.items() if op in OPS}
+    | {
+        np.maximum: _MAX,
+        np.minimum: _MIN,
+        np.fmax: _MAX,
+        np.fmin: _MIN,
+        np.absolute: np.frompyfunc(absolute, 1, 1),
+        np.fabs: np.frompyfunc(absolute, 1, 1),
+        np.sign: np.frompyfunc(sign, 1, 1),
+        np.less: _compared(operator.lt),
+        np.greater: _compared(operator.gt),
+        np.less_equal: _compared(operator.le),
+        np.greater_equal: _compared(operator.ge),
+        np.equal: _compared(_equal),
+        np.not_equal: _compared(_different),
+        np.logical_and: np.bitwise_and,
+        np.logical_or: np.bitwise_or,
+        np.logical_not: np.frompyfunc(_inverted, 1, 1),
+        np.invert: np.frompyfunc(_inverted, 1, 1),
+        np.square: np.frompyfunc(lambda x: x * x, 1, 1),
+        np.reciprocal: np.frompyfunc(lambda x: 1 / x, 1, 1),
+        np.deg2rad: np.frompyfunc(lambda x: x * (np.pi / 180), 1, 1),
+        np.rad2deg: np.frompyfunc(lambda x: x * (180 / np.pi), 1, 1),
+    }
+)
+"""NumPy's functions of elements that are computed otherwise on expressions."""
+
+_PLAIN: Final = frozenset(
+    {
+        np.add,
+        np.subtract,
+        np.multiply,
+        np.true_divide,
+        np.negative,
+        np.positive,
+        np.power,
+        np.float_power,
+        np.matmul,
+        np.bitwise_and,
+        np.bitwise_or,
+        np.conjugate,
+    }
+)
+"""NumPy's functions of elements that compute with the operators of the elements."""
+
+
+class Array(np.ndarray[Any, Any]):
+    """An array of expressions and numbers, which have no order and no truth and cannot become floats."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Compute a function of NumPy element by element. Raises TextError if expressions do not have it."""
+        instead = _clipped if ufunc.__name__ == "clip" else _UFUNCS.get(ufunc)
+        if instead is None and ufunc not in _PLAIN:
+            raise TextError(f"np.{ufunc.__name__} does not exist for expressions; {_known()}")
+        into = options.pop("out", None)
+        options.pop("dtype", None)
+        given = [np.asarray(x, object).view(np.ndarray) for x in inputs]
+        try:
+            found = getattr(instead or ufunc, method)(*given, **options)
+        except TypeError as error:
+            raise TextError(f"np.{ufunc.__name__} does not take these operands; {error}") from None
+        if into is not None:
+            if into[0].dtype != object:
+                raise TextError(f"an array of floats cannot hold the result of np.{ufunc.__name__}; {_ZEROS}")
+            into[0][...] = found
+            return into[0]
+        return array(found)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Compute a function of NumPy that takes whole arrays."""
+        instead = FUNCTIONS.get(func)
+        if instead is not None:
+            return instead(*args, **kwargs)
+        if func.__module__ == "numpy.linalg" or func in _REFUSED:
+            raise TextError(f"np.{func.__name__} does not exist for expressions; {_known()}")
+        found = super().__array_function__(func, types, args, kwargs)
+        if isinstance(found, (list, tuple)):
+            return type(found)(array(x) if _holds_objects(x) else x for x in found)
+        return array(found) if _holds_objects(found) else found
+
+    def __getitem__(self, key: Any) -> Any:
+        return array(super().__getitem__(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        single = isinstance(value, np.ndarray) and value.ndim == 0
+        super().__setitem__(key, value.view(np.ndarray)[()] if single else value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def item(self, *args: Any) -> Any:
+        """The only element, as an array without axes."""
+        return array(super().item(*args))
+
+    def __bool__(self) -> bool:
+        values = self.ravel().view(np.ndarray)
+        if values.size == 1 and not isinstance(values[0], (Expr, Condition)):
+            return bool(values[0])
+        raise TextError(f"a value that is known only at run time is neither true nor false; {_TAKE}")
+
+    def __float__(self) -> float:
+        return float(_number(self, "a float"))
+
+    def __int__(self) -> int:
+        return int(_number(self, "an integer"))
+
+    def __index__(self) -> int:
+        return operator.index(_number(self, "an index"))
+
+
+def _number(values: Array, wanted: str) -> Any:
+    if values.size == 1 and not isinstance(value := values.ravel().view(np.ndarray)[0], (Expr, Condition)):
+        return value
+    raise TextError(f"a value that is known only at run time cannot become {wanted}; {_ZEROS}")
+
+
+def array(values: Any) -> Any:
+    """An array of these values, which may be expressions, numbers and arrays of them.
+
+    It works as `np.array`, which does not keep the type of single expressions: `rbdgen.array([x[0], 0,
+    x[1]])`. Without any expression the result is a plain array of floats.
+    """
+    if isinstance(values, Array):
+        return values
+    held = np.asarray(values, None if isinstance(values, np.ndarray) else object)
+    if held.dtype == object:
+        return held.view(Array)
+    return held
+
+
+def numbers(values: Any) -> Any:
+    """An `array`, or an array of floats if the values are numbers: the public `rbdgen.array`."""
+    made = array(_bare(values))
+    if any(isinstance(x, (Expr, Condition)) for x in made.ravel().view(np.ndarray)):
+        return made
+    return np.array(made, float)
+
+
+def zeros(shape: int | tuple[int, ...]) -> Array:
+    """An array of zeros to be filled with expressions; `np.zeros` makes one of floats, which cannot hold
+    them.
+    """
+    made = np.empty(shape, object)
+    made[...] = 0
+    return made.view(Array)
+
+
+def _bare(values: Any) -> Any:
+    """Nested lists of elements, in which arrays without axes are their elements."""
+    if isinstance(values, (list, tuple)):
+        return np.array([_bare(x) for x in values], object)
+    held = np.asarray(values, object).view(np.ndarray)
+    return held if held.ndim else held[()]
+
+
+def _holds_objects(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == object
+
+
+def _known() -> str:
+    names = sorted({ufunc.__name__ for ufunc in (*_UFUNCS, *_PLAIN)})
+    return f"there are {', '.join(names)}, and NumPy's functions that arrange, add and multiply arrays"
+
+
+def where(condition: Any, *values: Any) -> Any:
+    """`np.where(condition, x, y)` for expressions."""
+    if len(values) != 2:
+        raise TextError(
+            "np.where asks which elements differ from 0, which is not known; give np.where(c, x, y)"
+        )
+    return array(_WHERE(np.asarray(condition), *(np.asarray(x, object) for x in values)))
+
+
+def clip(values: Any, low: Any = None, high: Any = None, **_: Any) -> Any:
+    """`np.clip(values, low, high)` for expressions."""
+    found = values if low is None else np.maximum(array(np.asarray(values, object)), low)
+    return found if high is None else np.minimum(array(np.asarray(found, object)), high)
+
+
+def _extreme(ufunc: Any, values: Any, axis: Any = None, **_: Any) -> Any:
+    flat = array(np.asarray(values, object))
+    return ufunc.reduce(flat.ravel() if axis is None else flat, axis=0 if axis is None else axis)
+
+
+def _norm(values: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(values) == 2):
+        raise TextError("np.linalg.norm of expressions is the Euclidean one; leave ord out")
+    squares = np.asarray(values, object).view(Array) ** 2
+    return np.sqrt(array(np.sum(squares, axis=axis, keepdims=keepdims)))
+
+
+_REFUSED: Final = frozenset(
+    {
+        np.sort,
+        np.argsort,
+        np.argmax,
+        np.argmin,
+        np.median,
+        np.partition,
+        np.unique,
+        np.searchsorted,
+        np.interp,
+    }
+)
+
+FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
+    np.where: where,
+    np.clip: clip,
+    np.linalg.norm: _norm,
+    np.max: lambda values, axis=None, **_: _extreme(np.maximum, values, axis),
+    np.min: lambda values, axis=None, **_: _extreme(np.minimum, values, axis),
+}
+"""NumPy's functions of whole arrays that are computed otherwise on expressions; `algebra.py` adds to them."""

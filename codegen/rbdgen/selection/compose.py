@@ -1,0 +1,61 @@
+"""Chooses the forms of the rows that a composition calls, by counting the composition as a whole.
+
+Rows share subexpressions, so the cheapest form of a row alone may not be the best one here. All rows begin
+with their usual forms. Then, from the largest row on, each row takes the form with which the whole takes the
+fewest operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rbdgen.functions.composed import composed, straight_forms, usual_form
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
+from rbdgen.graph.engine import GraphEngine
+from rbdgen.graph.node import Graph
+from rbdgen.model.model import Model
+from rbdgen.selection.collection import collection_paused
+from rbdgen.selection.trace import Subject, trace_on
+
+
+@collection_paused()
+def with_forms(
+    function: Function,
+    model: Model,
+    subject: Subject,
+    derivative: Callable[[Function], Graph],
+    *,
+    counted: bool,
+    sums: bool,
+) -> Function:
+    """The row of a composition with the forms of the called rows chosen.
+
+    Args:
+        function: the row of the composition.
+        model: the robot.
+        subject: the model on which the composition is counted.
+        derivative: makes the graph of a called row that is a derivative along directions.
+        counted: whether forms are counted; if not, each row has its usual form.
+        sums: see `sweeps.inputs.coordinates`.
+    """
+    composition = function.composition
+    assert composition is not None
+    rows = [lookup(name, model) for name in composition.callees]
+    graphs = {row.name: derivative(row) for row in rows if row.differentiated is not None}
+    traced = sorted((row for row in rows if row.name not in graphs), key=lambda row: -row.estimate(model))
+    forms = {row.name: usual_form(row, model).name for row in traced}
+    if not counted:
+        return composed(composition, model, forms, graphs)
+
+    def operations(tried: dict[str, str]) -> int:
+        row, tracer = composed(composition, model, tried, graphs), GraphEngine()
+        return tracer.cost(trace_on(tracer, subject, row, row.forms[0], sums=sums, named=False)).total
+
+    best = operations(forms) if any(len(straight_forms(row, model)) > 1 for row in traced) else 0
+    for row in traced:
+        for form in straight_forms(row, model)[1:]:
+            tried = {**forms, row.name: form.name}
+            if (count := operations(tried)) < best:
+                forms, best = tried, count
+    return composed(composition, model, forms, graphs)

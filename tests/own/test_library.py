@@ -1,0 +1,168 @@
+"""Compiled functions of a user's own have all that others have, and the values of their texts on floats."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.own import ARM, QUADRUPED, reach, rk4, running, terms
+
+import rbdgen
+from rbdgen.runtime import Library
+
+NAMES = [reach, rk4, "reach_vjp", "reach_jvp", "rnea"]
+
+
+@pytest.fixture(scope="module")
+def arm() -> Library:
+    return rbdgen.build(ARM, functions=NAMES)
+
+
+def drawn(library: Library, name: str, states: tuple[int, ...] = ()) -> list[Any]:
+    inputs = library.functions[name].signature.inputs
+    return list(library.manifold.random_inputs(inputs, np.random.default_rng(3), states).values())
+
+
+def test_values_are_those_of_the_text(arm: Library) -> None:
+    for function in (reach, rk4):
+        given = drawn(arm, function.name)
+        found, expected = getattr(arm, function.name)(*given), function(ARM, *given)
+        for x, y in zip(np.atleast_2d(found), np.atleast_2d(expected), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11)
+
+
+def test_batches_have_the_bits_of_single_calls(arm: Library) -> None:
+    given = drawn(arm, "reach", (37,))
+    together = arm.reach(*given)
+    for k in range(37):
+        assert together[k].tobytes() == arm.reach(*(x[k] for x in given)).tobytes()
+    out = np.empty((37, 7))
+    assert arm.reach(*given, out=out) is out
+    assert out.tobytes() == together.tobytes()
+
+
+def test_a_bound_call_has_the_same_bits(arm: Library) -> None:
+    given = drawn(arm, "reach")
+    out = np.empty(7)
+    arm.reach.bind(*given, out=out)()
+    assert out.tobytes() == arm.reach(*given).tobytes()
+
+
+def test_derivatives_are_transposed_and_those_of_differences(arm: Library) -> None:
+    q, v, target, gains, *rates = drawn(arm, "reach_jvp")
+    weights = np.random.default_rng(5).normal(size=7)
+    along = arm.reach_jvp(q, v, target, gains, *rates)
+    back = arm.reach_vjp(q, v, target, gains, weights)
+    assert weights @ along == pytest.approx(sum(x @ y for x, y in zip(back, rates, strict=True)), rel=1e-9)
+    h = 1e-6
+    ends = [
+        arm.reach(*(x + s * h * y for x, y in zip((q, v, target, gains), rates, strict=True)))
+        for s in (1, -1)
+    ]
+    np.testing.assert_allclose(along, (ends[0] - ends[1]) / (2 * h), rtol=1e-5, atol=1e-4)
+
+
+def test_a_step_rolls_out(arm: Library) -> None:
+    q, v, tau, _ = drawn(arm, "rk4")
+    qs, vs = arm.rk4.rollout(q, v, np.tile(tau, (5, 1)), 0.01)
+    for k in range(5):
+        q, v = arm.rk4(q, v, tau, 0.01)
+        assert (qs[k] == q).all()
+        assert (vs[k] == v).all()
+
+
+def test_targets_are_not_differentiated() -> None:
+    library = rbdgen.build(QUADRUPED, functions=[running, "running_vjp"])
+    outputs = [x.name for x in library.running_vjp.signature.outputs]
+    assert outputs == ["q_bar", "v_bar", "a_joints_bar", "f_bar"]
+    given = drawn(library, "running")
+    weights = given[-1]
+    assert ((weights >= 0) & (weights <= 1)).all()
+    assert library.running(*given) == pytest.approx(running(QUADRUPED, *given), rel=1e-11)
+
+
+def test_folder_for_a_small_machine(tmp_path: Path) -> None:
+    """The folder has C alone, whose self-test passes on this machine."""
+    folder = rbdgen.generate(
+        ARM, tmp_path, functions=[reach], target="cortex-m7", compiled=False, real="double"
+    )
+    files = sorted(map(str, folder.glob("*.c")))
+    program = tmp_path / "selftest"
+    subprocess.run(["gcc", "-std=c99", "-O1", "-ffp-contract=off", *files, "-lm", "-o", program], check=True)
+    subprocess.run([program], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    "options", [{"real": "float"}, {"packed": True}, {"trig": "libm"}, {"savings": False}]
+)
+def test_options(options: dict[str, Any]) -> None:
+    library = rbdgen.build(QUADRUPED, functions=[terms], **options)
+    given = drawn(library, "terms")
+    found = library.terms.dense(library.terms(*given))
+    tolerance = 2e-4 if "real" in options else 1e-11
+    for x, y in zip(found, terms(QUADRUPED, *given), strict=True):
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * np.abs(y).max())
+
+
+def test_parameters_stay_inputs() -> None:
+    """At the defaults of the parameters, and with another mass."""
+    library = rbdgen.build(ARM, functions=[reach, "reach_vjp"], params=["mass:link7"])
+    q, v, target, gains = drawn(library, "reach")[:4]
+    p = library.parameters.defaults
+    table = library.update(p)
+    np.testing.assert_allclose(
+        library.reach(q, v, target, gains, table), reach(ARM, q, v, target, gains), rtol=1e-10
+    )
+    other = library.reach(q, v, target, gains, library.update(2 * np.asarray(p)))
+    assert np.abs(other - library.reach(q, v, target, gains, table)).max() > 1e-6
+
+
+def test_the_text_is_part_of_the_key_of_the_cache() -> None:
+    def made(factor: float) -> Any:
+        @rbdgen.function(outputs={"y": ("rad", "nq")}, name="scaled")
+        def scaled(robot: Any, q: Any) -> Any:
+            return factor * q
+
+        return rbdgen.build("double_pendulum", functions=[scaled]).scaled([1.0, 2.0])
+
+    assert made(2.0).tolist() == [2.0, 4.0]
+    assert made(3.0).tolist() == [3.0, 6.0]
+
+
+def test_check_compares_with_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`rbdgen check ROBOT --own FILE` and `rbdgen ROBOT --own FILE`."""
+    from rbdgen.cli import main  # noqa: PLC0415
+
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import rbdgen\n"
+        "@rbdgen.function(inputs={'gains': ('N m/rad', 2)}, outputs={'tau': 'tau'})\n"
+        "def hold(robot, q, v, gains):\n"
+        "    return robot.gravity(q) - gains[0] * q - gains[1] * v\n"
+    )
+    asked = ["double_pendulum", "--own", str(file)]
+    assert main(["check", *asked, "-f", "hold,hold_vjp,hold_jvp", "--json"]) == 0
+    findings = {row["what"]: row["passed"] for row in json.loads(capsys.readouterr().out)}
+    assert findings["hold = its text"] is True
+    assert findings["hold_jvp and hold_vjp are transposed"] is True
+    assert main([*asked, "-o", str(tmp_path), "-q"]) == 0
+    manifest = json.loads((tmp_path / "double_pendulum" / "manifest.json").read_text())
+    assert list(manifest["functions"]) == manifest["own_functions"] == ["hold"]
+    assert rbdgen.load(tmp_path / "double_pendulum").hold([0, 0], [0, 0], [1, 1]).shape == (2,)
+
+
+def test_frameworks(arm: Library) -> None:
+    """CasADi calls the function, and gets its Jacobian from the products with derivatives."""
+    casadi = pytest.importorskip("casadi")
+    q, v, target, gains = drawn(arm, "reach")
+    f = arm.casadi("reach")
+    symbols = [casadi.MX.sym(name, len(x)) for name, x in zip("qvtg", (q, v, target, gains), strict=True)]
+    jacobian = casadi.Function("J", symbols, [casadi.jacobian(f(*symbols), symbols[0])])
+    J = np.array(jacobian(q, v, target, gains))
+    for k in range(7):
+        rates = [np.eye(7)[k], np.zeros(7), np.zeros(3), np.zeros(2)]
+        np.testing.assert_allclose(J[:, k], arm.reach_jvp(q, v, target, gains, *rates), rtol=1e-9, atol=1e-9)

@@ -1,0 +1,110 @@
+"""Functions of a user's own on which tests run, and their operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rbdgen
+from rbdgen.functions.composed import composed
+from rbdgen.own.text import OwnFunction
+from rbdgen.selection.axes import search
+from rbdgen.selection.differentiate import Chooser
+
+SHANKS = tuple(f"{end}_{side}_shank" for end in ("front", "hind") for side in ("left", "right"))
+
+ARM = rbdgen.load_robot("arm7", frames=["link7"])
+
+QUADRUPED = rbdgen.load_robot(
+    "quadruped12",
+    base="floating",
+    frames=list(SHANKS),
+    contacts=[rbdgen.Point(name, name, (0, 0, -0.2)) for name in SHANKS],
+)
+
+
+@rbdgen.function(inputs={"target": ("m", 3), "gains": ("1/s^2, 1/s", 2)}, outputs={"tau": "tau"})
+def reach(robot: Any, q: Any, v: Any, target: Any, gains: Any) -> Any:
+    """Operational-space control of the tool (Khatib 1987)."""
+    J = robot.frame_jacobian_aligned(q)[0, :3]
+    p = robot.frame_placement(q).p[0]
+    drift = robot.frame_drift_aligned(q, v)[0, :3]
+    wanted = gains[0] * (target - p) - gains[1] * (J @ v) - drift
+    force = rbdgen.solve(J @ robot.minv(q) @ J.T, wanted)
+    return J.T @ force + robot.nle(q, v)
+
+
+@rbdgen.function(
+    outputs={
+        "M": rbdgen.Quantity("kg m^2", ("nv", "nv"), symmetric=True),
+        "h": "tau",
+        "J": ("1", "nc", "nv"),
+        "c": ("m", 3),
+    }
+)
+def terms(robot: Any, q: Any, v: Any) -> Any:
+    """The terms of a whole-body controller."""
+    return robot.crba(q), robot.nle(q, v), robot.contact_jacobian(q), robot.com(q)
+
+
+def _held(unit: str, *shape: Any) -> rbdgen.Quantity:
+    return rbdgen.Quantity(unit, shape, held=True)
+
+
+@rbdgen.function(
+    inputs={
+        "a_joints": ("rad/s^2", 12),
+        "f": ("N", 12),
+        "x_ref": _held("m", 3),
+        "feet_ref": _held("m", 4, 3),
+        "h_ref": _held("kg m/s", 6),
+        "w": rbdgen.Quantity("1", 5, held=True, range=(0, 1)),
+    },
+    outputs={"cost": "1"},
+)
+def running(
+    robot: Any, q: Any, v: Any, a_joints: Any, f: Any, x_ref: Any, feet_ref: Any, h_ref: Any, w: Any
+) -> Any:
+    """A running cost of the quadruped."""
+    e1 = robot.com(q) - x_ref
+    e2 = (robot.frame_placement(q).p - feet_ref).ravel()
+    e3 = robot.centroidal_momentum(q, v) - h_ref
+    tau, base = robot.contact_rnea(q, v, a_joints, f)
+    return w[0] * (e1 @ e1) + w[1] * (e2 @ e2) + w[2] * (e3 @ e3) + w[3] * (tau @ tau) + w[4] * (base @ base)
+
+
+@rbdgen.function(outputs={"q_next": "q", "v_next": "v"})
+def rk4(robot: Any, q: Any, v: Any, tau: Any, dt: Any) -> Any:
+    """A step of Runge and Kutta on a robot whose configurations are a vector space."""
+    a1 = robot.aba(q, v, tau)
+    v2 = v + dt / 2 * a1
+    a2 = robot.aba(robot.integrate(q, dt / 2 * v), v2, tau)
+    v3 = v + dt / 2 * a2
+    a3 = robot.aba(robot.integrate(q, dt / 2 * v2), v3, tau)
+    v4 = v + dt * a3
+    a4 = robot.aba(robot.integrate(q, dt * v3), v4, tau)
+    q_next = robot.integrate(q, dt / 6 * ((v + v4) + 2 * (v2 + v3)))
+    return q_next, v + dt / 6 * ((a1 + a4) + 2 * (a2 + a3))
+
+
+@rbdgen.function(
+    inputs={"P": rbdgen.Quantity("1", ("nx", "nx"), symmetric=True), "noise": ("1", "nx")},
+    outputs={"q_next": "q", "v_next": "v", "P_next": ("1", "nx", "nx")},
+)
+def ekf(robot: Any, q: Any, v: Any, tau: Any, dt: Any, P: Any, noise: Any) -> Any:
+    """The prediction of an extended Kalman filter."""
+    q_next, v_next = robot.step(q, v, tau, dt)
+    A = robot.step_derivatives(q, v, tau, dt).A
+    return q_next, v_next, rbdgen.congruence(A, P) + np.diag(noise)
+
+
+COUNTED = [(reach, ARM, 1329), (running, QUADRUPED, 2735), (rk4, ARM, 2844), (ekf, ARM, 11073)]
+"""Functions, robots and the operations that they take."""
+
+
+def cost(function: OwnFunction, robot: Any) -> int:
+    """The operations of the code that is emitted for a function."""
+    row = composed(function.composition(robot), robot.model)
+    chooser = Chooser(robot.model, search(robot.model), "graph")
+    return chooser.choose(row).program.cost.total

@@ -378,7 +378,7 @@ def equations(
 
 def trace(
     robot: Robot | str | Path,
-    function: str,
+    function: str | Own,
     engine: str = "casadi",
     variant: str | None = None,
     *,
@@ -388,7 +388,7 @@ def trace(
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
-        function: the name of a function (`rbdgen list`).
+        function: the name of a function (`rbdgen list`), or a function of your own.
         engine: "casadi" returns a `casadi.Function` over SX, named ROBOT_FUNCTION, with the inputs and
             outputs of the function; elements that are always 0 are structural zeros. "sympy" returns the
             intermediate quantities as (symbol, expression) in order, and one matrix per output.
@@ -402,21 +402,12 @@ def trace(
     Raises:
         RbdgenError: there is no such function, engine or form, or it does not fit the robot; one line.
     """
-    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
+    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    robot = robot_of(robot)
     if closed:
         if engine != "sympy" or variant is not None:
             raise OptionError(
                 "closed expressions come from SymPy and have no form; give engine='sympy' alone"
             )
-        return list(equations(robot, [function], "none").matrices.values())
-    from rbdgen.emit.names import robot_identifier  # noqa: PLC0415
-    from rbdgen.functions.table import lookup  # noqa: PLC0415
-    from rbdgen.selection.expression import chosen_expression  # noqa: PLC0415
-    from rbdgen.selection.trace import trace_expression  # noqa: PLC0415
-
-    row, name = lookup(function, robot.model), f"{robot_identifier(robot.model.name)}_{function}"
-    if variant is None:
-        return chosen_expression(row, robot.model, engine, name)
-    return trace_expression(robot.model, row, row.form_for(robot.model, variant), engine, name)
+        return list(equations(robot, [str(function)], "none").matrices.values())
+    return calls.trace(robot, function, engine, variant)

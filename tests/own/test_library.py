@@ -155,6 +155,13 @@ def test_check_compares_with_the_text(tmp_path: Path, capsys: pytest.CaptureFixt
     assert rbdgen.load(tmp_path / "double_pendulum").hold([0, 0], [0, 0], [1, 1]).shape == (2,)
 
 
+def test_a_trace_is_a_function_of_casadi(arm: Library) -> None:
+    pytest.importorskip("casadi")
+    given = drawn(arm, "reach")
+    traced = rbdgen.trace(ARM, reach)
+    np.testing.assert_allclose(traced(*given).full().ravel(), arm.reach(*given), rtol=1e-11)
+
+
 def test_frameworks(arm: Library) -> None:
     """CasADi calls the function, and gets its Jacobian from the products with derivatives."""
     casadi = pytest.importorskip("casadi")

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rbdgen.emit.names import robot_identifier
 from rbdgen.emit.write import folder_of
 from rbdgen.errors import OptionError
+from rbdgen.functions.composed import composed
 from rbdgen.functions.composition import Composition
+from rbdgen.functions.table import lookup
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
@@ -19,6 +22,8 @@ from rbdgen.pipeline import inertia, page
 from rbdgen.pipeline.robot import load_robot, robot_of
 from rbdgen.pipeline.shown import shown
 from rbdgen.runtime import Library
+from rbdgen.selection.expression import chosen_expression
+from rbdgen.selection.trace import trace_expression
 
 Names = Sequence[str | Own] | None
 Given = Mapping[str, Any]
@@ -52,6 +57,19 @@ def generate_inertia(
     chosen = Options.of(**options, functions=OPERATIONS if functions is None else functions)
     with shown(progress) as told:
         return inertia.generate_inertia(chosen, folder_of(out), compiled=compiled, progress=told).folder
+
+
+def trace(given: object, function: str | Own, engine: str, variant: str | None) -> Any:
+    """The implementation of `rbdgen.trace`, but for closed expressions."""
+    robot = robot_of(given)
+    if isinstance(function, Own):
+        row, named = composed(function.composition(robot), robot.model), function.name
+    else:
+        row, named = lookup(function, robot.model), function
+    name = f"{robot_identifier(robot.model.name)}_{named}"
+    if variant is None:
+        return chosen_expression(row, robot.model, engine, name)
+    return trace_expression(robot.model, row, row.form_for(robot.model, variant), engine, name)
 
 
 def _asked(

@@ -34,7 +34,7 @@ def elementary(op: str) -> Callable[[Any], Any]:
             return getattr(x, op)()
         if hasattr(x, "context"):
             return getattr(x.context, op)(x)
-        if isinstance(x, float):
+        if isinstance(x, (float, int)):
             return getattr(math, op)(x)
         raise GraphError(_no_function(op, x))
 

@@ -104,7 +104,11 @@ _ELEMENTARY: Final = {
 
 def _evaluated(op: str) -> Callable[..., Any]:
     """The operation on objects, element by element."""
-    each: Callable[..., Any] = np.frompyfunc(OPS[op].evaluate, OPS[op].arity, 1)
+
+    def evaluated(*operands: Any) -> Any:
+        return OPS[op].evaluate(*(float(x) if isinstance(x, int) else x for x in operands))
+
+    each: Callable[..., Any] = np.frompyfunc(evaluated, OPS[op].arity, 1)
     return each
 
 

@@ -3,7 +3,7 @@ runs it.
 
 It is for rbdgen's emitted functions, and for those of any other generator with this signature:
 `void name(const real *in0, ..., real *out0, ...)`; a batch function takes the number of states first,
-`void name(size_t count, const real *in0, ...)`, its arrays holding one row a state.
+`void name(size_t count, const real *in0, ...)`, and its arrays have one row per state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lower body of a man as a robot: 16 joints, 40 kg, 1.1 m, seven joints a leg and two in the torso.
+"""The lower body of a man as a robot: 16 joints, 40 kg, 1.1 m, seven joints in each leg and two in the torso.
 
 The segments are those of the mean man (73.0 kg, 1.741 m) of P. de Leva, Adjustments to Zatsiorsky-Seluyanov's
 segment inertia parameters, Journal of Biomechanics 29(9), 1996, table 4. The hips are 0.0955 of the stature

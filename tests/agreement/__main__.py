@@ -19,8 +19,8 @@ MODELS = ("dm_control/suite", "gymnasium/envs/mujoco/assets")
 
 HEAD = """# Robots
 
-`make robots` writes this page anew. All figures are the largest of three random states, relative to the
-largest entry of a result.
+`make robots` writes this page. Every figure is the largest error over three random states, relative to the
+largest entry of the result.
 
 **URDF.** Every file of [example-robot-data](https://github.com/Gepetto/example-robot-data) is read with a
 fixed and with a floating base; rotations are used as they are in the file, without rounding. Each function

@@ -91,6 +91,7 @@ TEXTS: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = [
     ("powers", lambda x: x**2 + abs(x) ** 0.5 + 1 / x**3 + np.square(x) + np.reciprocal(x), (vector(5),)),
     ("elementary", lambda x: np.exp(x) + np.log(x * x) + np.tanh(x) + np.sqrt(x * x + 1), (vector(5),)),
     ("inverse ones", lambda x: np.arctan2(x, x[::-1]) + np.arcsin(x / 9) + np.arccos(x / 9), (vector(5),)),
+    ("by others", lambda x: np.arctan(x) + np.sinh(x) * np.cosh(x) + np.tan(x), (vector(5),)),
     ("angles", lambda x: np.sin(np.deg2rad(x)) + np.cos(np.rad2deg(x)), (vector(5),)),
     ("einsum", lambda A, x: np.einsum("ij,j->i", A, x), (positive(3), vector(3))),
     ("stack", lambda x: np.stack([x[0], x[1] * 2, 3 * x[2]]), (vector(3),)),

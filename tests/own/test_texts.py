@@ -28,7 +28,12 @@ TEXTS: list[tuple[Callable[..., Any], str]] = [
     (lambda robot, q: np.sort(q), "np.sort does not exist for expressions"),
     (lambda robot, q: np.floor(q), "np.floor does not exist for expressions; there are absolute"),
     (lambda robot, q: np.linalg.eig(q), "np.eig does not exist for expressions"),
-    (lambda robot, q: 2**q, "np.power does not take these operands"),
+    (lambda robot, q: q + "a", "np.add does not take these operands"),
+    (lambda robot, q: np.array([q[0], *6 * [0]]), "output 'y' holds arrays; make it with rbdgen.array, as"),
+    (
+        lambda robot, q: robot.crba(np.array([q[0], *6 * [0]])),
+        "robot.crba: q holds arrays; make it with rbdgen.array, as",
+    ),
     (lambda robot, q: float(q[0]) * q, "cannot become a float; make arrays to fill with rbdgen.zeros"),
     (lambda robot, q: [1, 2, 3][q[0]] * q, "cannot become an index"),
     (lambda robot, q: robot.rnee(q), "robot.rnee: unknown function 'rnee'; did you mean 'rnea'"),

@@ -22,6 +22,9 @@ from rbdgen.own.errors import TextError
 
 _TAKE: Final = "take np.where, np.minimum, np.maximum or np.clip"
 
+NESTED: Final = "make it with rbdgen.array, as np.array does not unpack single expressions"
+"""What to do about an array whose elements are arrays without axes."""
+
 _ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
 
 
@@ -95,7 +98,6 @@ _ELEMENTARY: Final = {
     "tanh": np.tanh,
     "asin": np.arcsin,
     "acos": np.arccos,
-    "atan": np.arctan,
     "atan2": np.arctan2,
     "hypot": np.hypot,
 }
@@ -112,11 +114,22 @@ def _evaluated(op: str) -> Callable[..., Any]:
     return each
 
 
+def _by_method(function: Any) -> Callable[..., Any]:
+    """A function that is no operation of the graph, which expressions compute by others."""
+
+    def computed(x: Any) -> Any:
+        return getattr(x, function.__name__)() if isinstance(x, Expr) else float(function(float(x)))
+
+    each: Callable[..., Any] = np.frompyfunc(computed, 1, 1)
+    return each
+
+
 _MAX: Final = np.frompyfunc(largest, 2, 1)
 _MIN: Final = np.frompyfunc(least, 2, 1)
 
 _UFUNCS: Final[Mapping[Any, Any]] = MappingProxyType(
-    {ufunc: _evaluated(op) for op, ufunc in _ELEMENTARY.items() if op in OPS}
+    {ufunc: _evaluated(op) for op, ufunc in _ELEMENTARY.items()}
+    | {ufunc: _by_method(ufunc) for ufunc in (np.arctan, np.sinh, np.cosh)}
     | {
         np.maximum: _MAX,
         np.minimum: _MIN,

@@ -18,7 +18,7 @@ from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.model.reduce import reduce
 from rbdgen.model.robot import Robot
-from rbdgen.own.arrays import array
+from rbdgen.own.arrays import NESTED, Array, array
 from rbdgen.own.errors import TextError
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.signature import SizedArgument
@@ -181,6 +181,8 @@ def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
         raise TextError(f"robot.{name}: {x.name} has shape {held.shape}; give {x.shape}")
     elements = list(held.view(np.ndarray).ravel())
     for element in elements:
+        if isinstance(element, Array):
+            raise TextError(f"robot.{name}: {x.name} holds arrays; {NESTED}")
         if not isinstance(element, (Expr, int, float, np.number)):
             raise TextError(
                 f"robot.{name}: {x.name} holds a {type(element).__name__}; give numbers or expressions"

@@ -20,7 +20,7 @@ from rbdgen.functions.composition import Composition
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.expression import Expr
 from rbdgen.model.robot import Robot
-from rbdgen.own.arrays import Array, Condition
+from rbdgen.own.arrays import NESTED, Array, Condition
 from rbdgen.own.declaration import signature
 from rbdgen.own.handle import Floats, Handle
 from rbdgen.signature import Signature, SizedArgument
@@ -203,6 +203,8 @@ def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
         )
     elements = list(held.view(np.ndarray).ravel())
     for element in elements:
+        if isinstance(element, Array):
+            raise OptionError(f"function '{name}': output '{x.name}' holds arrays; {NESTED}")
         if isinstance(element, Condition) or not isinstance(element, (Expr, int, float, np.number)):
             raise OptionError(
                 f"function '{name}': output '{x.name}' holds a {type(element).__name__}; give numbers, such "

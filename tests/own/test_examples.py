@@ -1,0 +1,57 @@
+"""The examples of own functions run, and print what their texts promise."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def printed(name: str, capsys: pytest.CaptureFixture[str]) -> str:
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    return capsys.readouterr().out
+
+
+def test_the_tool_reaches_its_target(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder for the Cortex-M7 has C in single precision, whose self-test passes on this machine."""
+    monkeypatch.setattr(sys, "argv", ["reach.py", str(tmp_path)])
+    text = printed("reach", capsys)
+    distances = [float(x) for x in re.findall(r"([\d.]+) mm$", text, re.MULTILINE)]
+    assert len(distances) == 7
+    assert distances[0] > 200
+    assert distances[-1] < 1e-3
+    assert "agree within 1e-9 N m: True" in text
+    files = sorted(map(str, (tmp_path / "arm7").glob("*.c")))
+    program = tmp_path / "selftest"
+    subprocess.run(["gcc", "-std=c99", "-O1", "-ffp-contract=off", *files, "-lm", "-o", program], check=True)
+    subprocess.run([program], check=True, capture_output=True)
+
+
+def test_the_trunk_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """The push reaches the limits of torques and forces, and the feet hold the trunk all the same."""
+    text = printed("balance", capsys)
+    rows = re.findall(r"off by (-?[\d.]+), (-?[\d.]+), (-?[\d.]+) mm$", text, re.MULTILINE)
+    away = [max(abs(float(x)) for x in row) for row in rows]
+    assert len(away) == 7
+    assert max(away) > 20
+    assert away[-1] < 0.1
+    assert "the largest torque is 6.00 N m, the least normal force 1.00 N" in text
+
+
+def test_filters_know_more_than_sensors(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed("estimator", capsys)
+    angles = [float(x) for x in re.findall(r"errors of ([\d.]+) rad ", text)]
+    assert len(angles) == 5
+    assert angles[0] > 0.2
+    (expected,) = re.findall(r"the filters expect ([\d.]+) rad", text)
+    assert angles[-1] == pytest.approx(float(expected), rel=0.2)
+    assert angles[-1] < 0.01  # the sensors have 0.02
+    assert text.rstrip().endswith("agree: True")

@@ -21,6 +21,8 @@ RealName = Literal["double", "float"]
 
 PRECISION = 200  # bits
 GRID = 400  # points at which an error is evaluated
+ROUNDS = 40  # of exchanges, of which some ten are needed
+ZERO = mpf(0)
 
 
 def constants(real: RealName) -> dict[str, list[str]]:
@@ -34,12 +36,12 @@ def _double() -> dict[str, list[str]]:
     groups = _reduction(np.float64, _split(53, 37, floor), 1e5)
     top = (pi / 4 + mpf(2) ** -30) ** 2
     # The error is relative for the sine, which may be small, and absolute for the cosine, as cos r >= 0.7.
-    p, error = _fit(
+    p, error = fit(
         lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z) / sin(sqrt(z)), 6, top, 53
     )
-    groups[f"(sin(r) / r - 1) / z, relative error of the sine {error}"] = _literals(np.float64, p)
-    q, error = _fit(lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, lambda z: z**2, 6, top, 53)
-    groups[f"(cos(r) - 1 + z / 2) / z^2, error of the cosine {error}"] = _literals(np.float64, q)
+    groups[f"(sin(r) / r - 1) / z, relative error of the sine {error}"] = literals(np.float64, p)
+    q, error = fit(lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, lambda z: z**2, 6, top, 53)
+    groups[f"(cos(r) - 1 + z / 2) / z^2, error of the cosine {error}"] = literals(np.float64, q)
     return groups
 
 
@@ -48,10 +50,10 @@ def _float() -> dict[str, list[str]]:
     groups = _reduction(np.float32, _split(24, 11, ceil), 1e4)
     top = (pi / 4 + mpf("0.0015")) ** 2  # at 1e4 the rounding of x / (pi/2) passes the half by so much
     # Absolute errors; the cosine's weight grows towards the end, where rounding leaves it the least room.
-    p, error = _fit(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z), 3, top, 24)
-    groups[f"(sin(r) / r - 1) / z, error of the sine {error}"] = _literals(np.float32, p)
-    q, error = _fit(lambda z: (cos(sqrt(z)) - 1) / z, lambda z: z * (1 + 3 * (z / top) ** 2), 3, top, 24)
-    groups[f"(cos(r) - 1) / z, weighted error of the cosine {error}"] = _literals(np.float32, q)
+    p, error = fit(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, lambda z: z * sqrt(z), 3, top, 24)
+    groups[f"(sin(r) / r - 1) / z, error of the sine {error}"] = literals(np.float32, p)
+    q, error = fit(lambda z: (cos(sqrt(z)) - 1) / z, lambda z: z * (1 + 3 * (z / top) ** 2), 3, top, 24)
+    groups[f"(cos(r) - 1) / z, weighted error of the cosine {error}"] = literals(np.float32, q)
     return groups
 
 
@@ -59,8 +61,8 @@ def _reduction(real: Real, parts: list[mpf], limit: float) -> dict[str, list[str
     scale = _overflow_scale(real, limit)
     magic = 3 << (np.finfo(real).nmant - 1)  # 1.5 times the first number without a fraction
     return {
-        f"pi/2, error {_power_of_two(pi / 2 - sum(parts))}": _literals(real, parts),
-        f"scale that overflows beyond {limit:g}, 2/pi over it": _literals(real, [scale, 2 / pi / scale]),
+        f"pi/2, error {_power_of_two(pi / 2 - sum(parts))}": literals(real, parts),
+        f"scale that overflows beyond {limit:g}, 2/pi over it": literals(real, [scale, 2 / pi / scale]),
         "added, leaves no fraction": [f"{magic}.0{_suffix(real)}"],
     }
 
@@ -71,7 +73,7 @@ def _split(bits: int, part: int, first: Function) -> list[mpf]:
     exponent = frexp(pi / 2 - high)[1]
     scaled = ldexp(pi / 2 - high, part - exponent)
     middle = ldexp(floor(scaled) if scaled > 0 else ceil(scaled), exponent - part)
-    return [high, middle, _rounded(pi / 2 - high - middle, bits)]
+    return [high, middle, rounded(pi / 2 - high - middle, bits)]
 
 
 def _overflow_scale(real: Real, limit: float) -> mpf:
@@ -86,34 +88,56 @@ def _overflow_scale(real: Real, limit: float) -> mpf:
     return mpf(float(factor))
 
 
-def _fit(target: Function, weight: Function, size: int, top: mpf, bits: int) -> tuple[list[mpf], str]:
+def fit(
+    target: Function, weight: Function, size: int, top: mpf, bits: int, points: int = GRID
+) -> tuple[list[mpf], str]:
     """Rounded coefficients of degree < `size` for `target` on (0, top], and the weighted error with them."""
     fixed: list[mpf] = []
     while len(fixed) < size:
-        fixed.append(_rounded(_remez(target, weight, size, top, fixed)[len(fixed)], bits))
-    points = [top * i / GRID for i in range(1, GRID + 1)]
-    return fixed, _power_of_two(max(abs(weight(z) * (target(z) - _value(fixed, z))) for z in points))
+        found = remez(target, weight, size, top, fixed, points=points)
+        fixed.append(rounded(found[len(fixed)], bits))
+    return fixed, error_of(fixed, target, weight, [top * i / GRID for i in range(1, GRID + 1)])
 
 
-def _remez(target: Function, weight: Function, size: int, top: mpf, fixed: list[mpf]) -> list[mpf]:
-    """Coefficients that minimise max |weight (target - polynomial)| on (0, top], the lowest ones `fixed`."""
+def error_of(coefficients: list[mpf], target: Function, weight: Function, at: list[mpf]) -> str:
+    """The largest weighted error of a polynomial at some points."""
+    return _power_of_two(max(abs(weight(z) * (target(z) - value(coefficients, z))) for z in at))
+
+
+def remez(
+    target: Function,
+    weight: Function,
+    size: int,
+    top: mpf,
+    fixed: list[mpf],
+    low: mpf = ZERO,
+    points: int = GRID,
+) -> list[mpf]:
+    """Coefficients that minimise max |weight (target - polynomial)| between `low` and `top`, the lowest ones
+    `fixed`.
+    """
     free = size - len(fixed)
-    grid = [top * (1 - cos(pi * (i + mpf("0.1")) / (GRID + 1))) / 2 for i in range(GRID + 1)] + [top]
+    steps = [(1 - cos(pi * (i + mpf("0.1")) / (points + 1))) / 2 for i in range(points + 1)]
+    grid = [*(low + (top - low) * step for step in steps), top]
     targets, weights = [target(z) for z in grid], [weight(z) for z in grid]
-    nodes = [(2 * i + 1) * GRID // (2 * free + 2) for i in range(free + 1)]
-    while True:
+    nodes = [(2 * i + 1) * points // (2 * free + 2) for i in range(free + 1)]
+    coefficients: list[mpf] = []
+    for _ in range(ROUNDS):
         rows, right = matrix(free + 1, free + 1), matrix(free + 1, 1)
         for i, node in enumerate(nodes):
             for j in range(free):
                 rows[i, j] = grid[node] ** (len(fixed) + j)
             rows[i, free] = (-1) ** i / weights[node]
-            right[i] = targets[node] - _value(fixed, grid[node])
+            right[i] = targets[node] - value(fixed, grid[node])
         solution = lu_solve(rows, right)
         coefficients = fixed + [solution[j] for j in range(free)]
-        errors = [w * (t - _value(coefficients, z)) for w, t, z in zip(weights, targets, grid, strict=True)]
+        errors = [w * (t - value(coefficients, z)) for w, t, z in zip(weights, targets, grid, strict=True)]
         if max(abs(error) for error in errors) <= abs(solution[free]) * (1 + mpf("1e-9")):
-            return coefficients
+            break
         nodes = _alternation(errors, free + 1)
+        if len(nodes) <= free:  # rounding in the function's own terms hides an extremum
+            break
+    return coefficients
 
 
 def _alternation(errors: list[mpf], size: int) -> list[int]:
@@ -130,17 +154,17 @@ def _alternation(errors: list[mpf], size: int) -> list[int]:
     return peaks
 
 
-def _value(coefficients: list[mpf], z: mpf) -> mpf:
+def value(coefficients: list[mpf], z: mpf) -> mpf:
     return sum((c * z**i for i, c in enumerate(coefficients)), mpf(0))
 
 
-def _rounded(value: mpf, bits: int) -> mpf:
+def rounded(value: mpf, bits: int) -> mpf:
     """`value`, rounded to nearest with `bits` significant bits."""
     mantissa, exponent = frexp(value)
     return ldexp(nint(ldexp(mantissa, bits)), exponent - bits)
 
 
-def _literals(real: Real, values: list[mpf]) -> list[str]:
+def literals(real: Real, values: list[mpf]) -> list[str]:
     return [f"{real(abs(float(value)))!s}{_suffix(real)}" for value in values]
 
 

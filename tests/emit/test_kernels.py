@@ -8,20 +8,17 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import pytest
 from support.elementary import ARITY, arguments
+from support.kernels import EXACT, numbers, vectors
 from support.toys import TAU, Q, elementary, facts, function, toys
 
-from rbdgen.emit.c.kernels import number_kernels, vector_kernels
-from rbdgen.emit.c.lanes import lanes_context
 from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.real import REALS
 from rbdgen.emit.render import render
-from rbdgen.emit.text import filled
 from rbdgen.graph.kernels import KERNELS, computed
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.machine import Real
@@ -31,25 +28,10 @@ Array: TypeAlias = np.ndarray[Any, Any]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 CXX = [name for name in ("g++", "clang++") if shutil.which(name)]
 FLAGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
-EXACT = ["-ffp-contract=off", "-fno-math-errno"]
-ROBOT = {"name": "toy", "macro": "TOY", "of": "a toy", "version": "0"}
 WIDEST = 16  # numbers in the widest vector
 
 reals = pytest.mark.parametrize("real", REALS)
 compilers = pytest.mark.parametrize("compiler", COMPILERS)
-
-
-def numbers(real: str) -> str:
-    """The header of the functions of one number."""
-    robot = SimpleNamespace(**ROBOT, real=real)
-    return filled("c/ROBOT_math.h.jinja", robot=robot, f=number_kernels("toy", REALS[real], tuple(KERNELS)))
-
-
-def vectors(real: str) -> str:
-    """The header of the vector type, with the functions of vectors."""
-    kernels = vector_kernels("toy", "TOY", REALS[real], tuple(KERNELS))
-    lanes = lanes_context(EmitOptions(real=real), kernels=kernels)
-    return filled("c/ROBOT_lanes.h.jinja", robot=SimpleNamespace(**ROBOT, real=real), lanes=lanes)
 
 
 def loops(real: str, type_: str, prefix: str) -> str:

@@ -1,7 +1,7 @@
 """The constants of the elementary functions, for each number type.
 
 `graph/kernels.py` computes with them in NumPy and `templates/c/kernels.jinja` in C. The polynomials are
-minimax approximations; `benchmarks/elementary_coefficients.py` derives and prints all constants.
+minimax approximations; `benchmarks/kernel_coefficients.py` derives and prints all constants.
 """
 
 from __future__ import annotations

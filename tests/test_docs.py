@@ -51,6 +51,16 @@ def test_derivatives_along_directions() -> None:
     np.testing.assert_allclose(names["a_bar"], names["a_bar"].T, atol=1e-14)
 
 
+def test_all_derivatives_at_once() -> None:
+    """The outputs have the names that the example gives them; the second derivative by v is M."""
+    names: dict[str, Any] = {"rbdgen": rbdgen, "np": np, **dict.fromkeys(("q", "v"), np.full(7, 0.3))}
+    exec(example("functions.md", "All derivatives at once"), names)
+    assert list(names["lib"].nle_jacobian.signature.outputs[0].shape) == [7, 7]
+    assert names["lib"].nle_jacobian(names["q"], names["v"])._fields == ("dtau_dq", "dtau_dv")
+    M = rbdgen.build("arm7", functions=["crba"]).crba(names["q"])
+    np.testing.assert_allclose(names["dT_dv_dv"], M, rtol=1e-10, atol=1e-12)
+
+
 def test_an_arm_that_leans_on_a_table() -> None:
     names: dict[str, Any] = {}
     exec(example("contacts.md"), names)

@@ -16,6 +16,7 @@ from rbdgen.cli.arguments import options_of
 from rbdgen.cli.parsers import generate_parser
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
+from rbdgen.functions.whole import WHOLE
 from rbdgen.toolchain.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,7 +83,7 @@ def test_every_function_is_in_the_table(page: str, heading: str, column: int) ->
     text = (ROOT / page).read_text(encoding="utf-8")
     rows = text[text.index(heading) :].partition("\n\n")[0].splitlines()[2:]
     shown = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[column])}
-    assert shown == {f"NAME_{mode}" for mode in MODES} | {
+    assert shown == {f"NAME_{made}" for made in (*MODES, *WHOLE)} | {
         re.sub(r"(frame_.*)_(local|aligned|world)$", r"\1_x", name) for name in ALL
     }
 

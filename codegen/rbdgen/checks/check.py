@@ -21,6 +21,7 @@ from rbdgen.functions.differentiated import mode_of
 from rbdgen.functions.function import Function
 from rbdgen.functions.own_rows import own_rows
 from rbdgen.functions.table import ALL, lookup, sets_of
+from rbdgen.functions.whole import whole_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_compiler
 from rbdgen.own.text import Own
@@ -93,15 +94,15 @@ def check(folder: Path) -> list[Finding]:
 
 def _own_name(row: Function) -> str:
     """The name of the function that a row differentiates, or of the row."""
-    while row.differentiated is not None:
-        row = row.differentiated.of
+    while (made := row.differentiated or row.whole) is not None:
+        row = made.of
     return row.name
 
 
 def _lone(name: str, library: Library) -> bool:
     """Whether a function is the derivative of a user's own function that the folder does not have."""
     base = name
-    while (derived := mode_of(base)) is not None:
+    while (derived := mode_of(base) or (whole_of(base) if base not in ALL else None)) is not None:
         base, _ = derived
     lacks = base not in library.functions and base not in ALL
     return lacks and not any(base.endswith(f"_{chosen.name}") for chosen in sets_of(library.manifest))

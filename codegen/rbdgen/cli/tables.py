@@ -20,6 +20,7 @@ from rbdgen.checks.timing import Time
 from rbdgen.description.quoting import escaped
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
+from rbdgen.functions.whole import WHOLE
 from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
 from rbdgen.signature import Argument
@@ -61,6 +62,10 @@ def functions_table() -> Table:
     table.add_row(", ".join(named), f"{len(held)} functions of contacts; for a robot with --contact")
     table.add_row(
         ", ".join(f"NAME_{mode}" for mode in MODES), "derivatives of every function along directions"
+    )
+    table.add_row(
+        ", ".join(f"NAME_{kind}" for kind in WHOLE),
+        "all derivatives of every function; the last two of functions of one number",
     )
     table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table

@@ -59,7 +59,7 @@ def composed(
         composition: the graph between the calls, and the calls.
         model: the robot. It must have all that the called rows need.
         forms: the forms of called rows, by name; by default that of `usual_form`.
-        graphs: the graphs of those called rows that are derivatives along directions, by name.
+        graphs: the graphs of those called rows that are derivatives of others, by name.
 
     Raises:
         OptionError: a called row does not fit the robot.
@@ -138,7 +138,7 @@ class _Trace:
         )
 
     def _replayed(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
-        """The outputs of a derivative along directions. Its graph may read the table of parameters, too."""
+        """The outputs of a row that is a derivative of another one. Its graph may read the table, too."""
         graph = self._graphs[name]
         names = [x.name for x in lookup(name, self._model).signature.inputs]
         given = {**self._x.arrays, **dict(zip(names, arguments, strict=True))}
@@ -174,7 +174,7 @@ def _called(rows: Iterable[Function], forms: Mapping[str, str]) -> tuple[Functio
     The search for body axes counts it in place of the composition, whose text may name joints or frames that
     parts of the robot do not have.
     """
-    traced = [row for row in rows if row.differentiated is None and row.form(forms[row.name]).reduced]
+    traced = [row for row in rows if not row.of_a_graph and row.form(forms[row.name]).reduced]
     if len(traced) < 2:
         return (traced[0], forms[traced[0].name]) if traced else None
     inputs: dict[str, Argument] = {}

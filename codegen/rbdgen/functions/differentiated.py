@@ -102,10 +102,10 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     forms = [made.form]
     if inverse is not None:
         forms.append((BY_INVERSE, made.by_inverse))
-    traced = [Form(form, source, _of_a_graph(name, function.name)) for form, source in forms]
+    traced = [Form(form, source, of_a_graph(name, function.name)) for form, source in forms]
     if (along := function.along) is not None:
         source = made.by_along.format(along.source)
-        traced.append(Form(along.name, source, _of_a_graph(name, function.name), degrees=along.degrees))
+        traced.append(Form(along.name, source, of_a_graph(name, function.name), degrees=along.degrees))
     return replace(
         function,
         signature=_signature(function.signature, name, made, by, coordinates=False),
@@ -121,6 +121,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         inverse=None,
         along=None,
         composition=None,
+        whole=None,
         differentiated=Differentiated(mode, function, by, inverse),
     )
 
@@ -185,7 +186,7 @@ def _operations(function: Function, times: int, size: TreeSize) -> int:
     return times * function.operations(size)
 
 
-def _of_a_graph(name: str, of: str) -> Callable[..., Any]:
+def of_a_graph(name: str, of: str) -> Callable[..., Any]:
     """Make a trace that raises OptionError, since these forms differentiate a graph and cannot run on
     scalars.
     """

@@ -94,6 +94,8 @@ class Function:
     """Describes the derivative if this function is made by differentiating the graph of another one, see
     `differentiated.py`.
     """
+    whole: Whole | None = None
+    """Describes the derivative if this function is a whole derivative of another one, see `whole.py`."""
     composition: Composition | None = None
     """The user's own text, if the function is not one of the table, see `composed.py`."""
     needs: tuple[Need, ...] = ()
@@ -133,6 +135,13 @@ class Function:
         frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
         contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
+
+    @property
+    def of_a_graph(self) -> bool:
+        """Whether the function is made by differentiating the graph of another one, so that no form of it can
+        be traced.
+        """
+        return self.differentiated is not None or self.whole is not None
 
     @property
     def by_parameters(self) -> bool:
@@ -253,6 +262,18 @@ class Differentiated:
     """The inverse of `of`, if it has one."""
     coordinates: bool = False
     """Whether gradients with respect to q have nq elements. Otherwise they are in the tangent space."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Describes a function that is a whole derivative of another one."""
+
+    kind: str
+    """The name of the derivative: "jacobian", "gradient" or "hessian"."""
+    of: Function
+    """The function that is differentiated."""
+    by: tuple[Argument, ...]
+    """The inputs of `of` with respect to which it is differentiated."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:

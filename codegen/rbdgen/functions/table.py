@@ -33,6 +33,7 @@ from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.sensitivities import rows as sensitivities
 from rbdgen.functions.trajectories import rows as trajectories
+from rbdgen.functions.whole import WHOLE, whole, whole_of
 from rbdgen.functions.world_aligned import rows as world_aligned
 from rbdgen.model.contacts import ContactSet
 from rbdgen.model.model import Model
@@ -155,7 +156,7 @@ def check_own_name(name: str) -> None:
     lower = name.lower()
     if lower in ALL:
         raise OptionError(f"function '{name}': rbdgen has a function {lower}; take another name")
-    if lower.rpartition("_")[2] in MODES or lower == UPDATE:
+    if lower.rpartition("_")[2] in (*MODES, *WHOLE) or lower == UPDATE:
         raise OptionError(
             f"function '{name}' would have the name of a derivative or of the update; take another"
         )
@@ -185,6 +186,8 @@ def lookup(
             return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
     if (derived := mode_of(name)) is not None:
         return _differentiated(*derived, model, sets, own)
+    if name not in ALL and (derived := whole_of(name)) is not None:
+        return whole(lookup(derived[0], model, sets, own), derived[1])
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; {_instead(name, own)}")
     if model is not None and (missing := ALL[name].missing(model)):

@@ -136,7 +136,7 @@ class Floats(Handle):
     ) -> list[Any]:
         model = self.robot.model
         numbers = [[float(value) for value in values] for values in elements]
-        if row.differentiated is not None:
+        if row.of_a_graph:
             graph = self._chooser.choose(row).program.straight
             assert graph is not None
             arrays = {x.name: np.array(values) for x, values in zip(inputs, numbers, strict=True)}

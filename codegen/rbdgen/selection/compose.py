@@ -35,14 +35,14 @@ def with_forms(
         function: the row of the composition.
         model: the robot.
         subject: the model on which the composition is counted.
-        derivative: makes the graph of a called row that is a derivative along directions.
+        derivative: makes the graph of a called row that is a derivative of another one.
         counted: whether forms are counted; if not, each row has its usual form.
         sums: see `sweeps.inputs.coordinates`.
     """
     composition = function.composition
     assert composition is not None
     rows = [lookup(name, model) for name in composition.callees]
-    graphs = {row.name: derivative(row) for row in rows if row.differentiated is not None}
+    graphs = {row.name: derivative(row) for row in rows if row.of_a_graph}
     traced = sorted((row for row in rows if row.name not in graphs), key=lambda row: -row.estimate(model))
     forms = {row.name: usual_form(row, model).name for row in traced}
     if not counted:

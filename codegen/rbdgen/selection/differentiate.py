@@ -10,20 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
-from rbdgen.functions.function import Differentiated, Function
+from rbdgen.functions.function import Differentiated, Function, Whole
+from rbdgen.functions.whole import COLUMNS, ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
+from rbdgen.graph.derivatives.jacobian import by_columns, by_rows, hessian, with_gradient
 from rbdgen.graph.derivatives.reverse import transposed, vjp
 from rbdgen.graph.derivatives.slopes import Moving, Rates
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.passes import SIMPLIFY, TO_C, apply
+from rbdgen.graph.programs.passes import ONCE, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.replay import replay
 from rbdgen.model.joints import Angle, Joint
@@ -41,6 +43,12 @@ from rbdgen.spatial.scalar import Scalar
 NEARLY = 1.1
 """Other derivatives also go through the passes if they take at most this multiple of the operations of the
 cheapest one.
+"""
+
+
+LONG: Final = 10_000
+"""From this number of operations on, whole derivatives take one round of the passes that reduce operations,
+which has nearly all of their gain in a fraction of the time.
 """
 
 
@@ -65,6 +73,8 @@ class Chooser:
         function = self._composed(function)
         if function.differentiated is not None:
             return self._differentiated(function, function.differentiated, forced)
+        if function.whole is not None:
+            return self._whole(function, function.whole, forced)
         return self._choose(function, forced, self.lanes)
 
     def _composed(self, function: Function) -> Function:
@@ -136,6 +146,28 @@ class Chooser:
         axes = (self._along(made.of) if _is_along(made, best) else own).axes
         return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)
 
+    @collection_paused()
+    def _whole(self, function: Function, made: Whole, forced: str | None) -> Choice:
+        """The whole derivative with the fewest operations."""
+        own = self._straight(made.of)
+        graph = _graph_of(own.program)
+        sizes = made.of.sized(self.model, len(self.table.defaults) if self.table else 0).inputs
+        names = {x.name for x in made.by}
+        by = [_moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
+        told = self._in_tangents(made.of)
+        if made.kind == "jacobian":
+            ways = {COLUMNS: by_columns, ROWS: by_rows}
+            forms = [function.form_for(self.model, forced).name] if forced is not None else list(ways)
+            tried = {form: ways[form](graph, by, told) for form in forms}
+        else:
+            (form,) = (form.name for form in function.forms)
+            tried = {form: (with_gradient if made.kind == "gradient" else hessian)(graph, by)}
+        counts = {form: cost(graph) for form, graph in tried.items()}
+        best = min(tried, key=lambda form: counts[form].total)
+        program = straight_line(_table_last(tried[best]))
+        steps = TO_C if counts[best].total < LONG else ONCE
+        return Choice(apply(program, steps), best, own.axes, counts)
+
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs with respect to which the function is differentiated."""
         names = {x.name for x in made.by}
@@ -145,9 +177,11 @@ class Chooser:
 
     def _told(self, made: Differentiated) -> dict[str, Moving]:
         """The outputs that are configurations, whose rates are given in the tangent space."""
-        if made.coordinates:
-            return {}
-        names = [y.name for y in made.of.signature.outputs if y.kind == "configuration"]
+        return {} if made.coordinates else self._in_tangents(made.of)
+
+    def _in_tangents(self, of: Function) -> dict[str, Moving]:
+        """The outputs of a function that are configurations, whose rates are given in the tangent space."""
+        names = [y.name for y in of.signature.outputs if y.kind == "configuration"]
         shape = (self.model.sizes["nv"],)
         return {name: Moving(name, shape, _velocities(self.model)) for name in names}
 
@@ -155,6 +189,8 @@ class Chooser:
         """The cheapest straight line of a function, which is sought once."""
         if function.differentiated is not None:
             return self._differentiated(function, function.differentiated, None)
+        if function.whole is not None:
+            return self._whole(function, function.whole, None)
         function = self._composed(function)
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name

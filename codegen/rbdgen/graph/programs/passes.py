@@ -38,6 +38,11 @@ def _scheduled(graph: Graph) -> Graph:
     return passes.schedule(graph) if cost(graph).total <= LONGEST_ORDERED else graph
 
 
+def cheaper(program: Program) -> Program:
+    """Reduce the operations of every kernel by one round of other forms of sums and products."""
+    return with_kernels(program, lambda graph: passes.pairs(passes.factor(passes.sign(graph))))
+
+
 SIMPLIFY: Final[tuple[Pass, ...]] = (cheapest,)
 """The passes that run on every program that is tried. The program that then has the fewest operations is
 chosen.
@@ -51,6 +56,10 @@ TO_C: Final[tuple[Pass, ...]] = (*SIMPLIFY, *ORDER)
 
 If sines and cosines are inputs, `angles_given` follows.
 """
+
+
+ONCE: Final[tuple[Pass, ...]] = (cheaper, *ORDER)
+"""The passes that run on a long program in place of `TO_C`."""
 
 
 def straightened(program: Program) -> Program:

@@ -1,0 +1,141 @@
+"""Whole derivatives of every function: NAME_jacobian, NAME_gradient and NAME_hessian of a function NAME.
+
+    NAME_jacobian(x) -> dy_dx      for every output y and every input x that moves
+    NAME_gradient(x) -> y, dy_dx   of a function of one number
+    NAME_hessian(x)  -> dy_dx_dz   of a function of one number, for every pair of inputs x, z in order
+
+An example is `energy_hessian(q, v) -> (dE_dq_dq, dE_dq_dv, dE_dv_dv)`. Inputs with respect to which NAME_vjp
+takes no derivative are held here too. Derivatives by a configuration, and of one, are in the tangent space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from rbdgen.errors import OptionError
+from rbdgen.functions.differentiated import HELD, of_a_graph
+from rbdgen.functions.form import Form
+from rbdgen.functions.function import Function, Whole
+from rbdgen.model.tree_size import TreeSize
+from rbdgen.signature import Argument, Signature
+
+_SOURCE: Final = "Griewank and Walther 2008, chapter 3"
+
+COLUMNS: Final = "columns"
+"""The form that computes a Jacobian column by column."""
+
+ROWS: Final = "rows"
+"""The form that computes a Jacobian row by row."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of whole derivative."""
+
+    summary: str
+    forms: tuple[tuple[str, str], ...]
+    """The name and the source of each form."""
+    of_a_number: bool
+    """Whether the function must have a single number as its output."""
+    times: int
+    """The approximate ratio of its operations to those of the function."""
+
+
+WHOLE: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        "jacobian": Kind(
+            "derivatives of the results of {}",
+            ((COLUMNS, f"forward differentiation; {_SOURCE}"), (ROWS, f"reverse differentiation; {_SOURCE}")),
+            False,
+            15,
+        ),
+        "gradient": Kind(
+            "the value and the derivatives of {}", ((ROWS, f"reverse differentiation; {_SOURCE}"),), True, 4
+        ),
+        "hessian": Kind(
+            "second derivatives of {}",
+            ((COLUMNS, f"forward over reverse differentiation; {_SOURCE}"),),
+            True,
+            60,
+        ),
+    }
+)
+
+
+def whole_of(name: str) -> tuple[str, str] | None:
+    """Split the name of a whole derivative into the name of the function and the kind. None for other
+    names.
+    """
+    base, _, kind = name.rpartition("_")
+    return (base, kind) if base and kind in WHOLE else None
+
+
+def whole(function: Function, kind: str) -> Function:
+    """The row of a whole derivative. Raises OptionError if the function has none."""
+    name, made = f"{function.name}_{kind}", WHOLE[kind]
+    if function.differentiated is not None or function.whole is not None:
+        raise OptionError(
+            f"function '{name}': '{function.name}' is a derivative itself; take those of its function"
+        )
+    if any(x.packed for x in function.signature.outputs):
+        raise OptionError(f"function '{name}': the results of '{function.name}' are packed; take NAME_jvp")
+    outputs = function.signature.outputs
+    if made.of_a_number and not (len(outputs) == 1 and not outputs[0].shape):
+        raise OptionError(
+            f"function '{name}': '{function.name}' returns more than one number; "
+            f"take {function.name}_jacobian"
+        )
+    by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
+    if not by:
+        raise OptionError(f"function '{name}': all inputs of '{function.name}' are held; leave it out")
+    return replace(
+        function,
+        signature=Signature(name, function.signature.inputs, tuple(_outputs(function, kind, by))),
+        summary=made.summary.format(function.name),
+        forms=tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in made.forms),
+        operations=partial(_operations, function.operations, made.times),
+        pinocchio=None,
+        identities=(),
+        resistance=(),
+        derivative_of=None,
+        projected=None,
+        measure=None,
+        inverse=None,
+        along=None,
+        composition=None,
+        whole=Whole(kind, function, by),
+    )
+
+
+def _operations(of: Callable[[TreeSize], int], times: int, size: TreeSize) -> int:
+    return times * of(size)
+
+
+def _moving(x: Argument) -> tuple[str | int, ...]:
+    """The shape of the numbers in which an array moves."""
+    return ("nv",) if x.kind == "configuration" else x.shape
+
+
+def _outputs(function: Function, kind: str, by: tuple[Argument, ...]) -> list[Argument]:
+    first = [_by(y, x) for y in function.signature.outputs for x in by]
+    if kind == "jacobian":
+        return first
+    if kind == "gradient":
+        return [*function.signature.outputs, *first]
+    return [_second(dy, z) for k, dy in enumerate(first) for z in by[k:]]
+
+
+def _second(dy: Argument, z: Argument) -> Argument:
+    """The derivative of a first derivative."""
+    made = _by(dy, z)
+    return replace(made, name=made.name[1:], meaning=f"d({dy.meaning})/d{z.name}")
+
+
+def _by(y: Argument, x: Argument) -> Argument:
+    """The derivative of an array by another one."""
+    shape = (*_moving(y), *_moving(x))
+    return Argument(f"d{y.name}_d{x.name}", "values", shape, f"({y.unit})/({x.unit})", f"d{y.name}/d{x.name}")

@@ -25,10 +25,10 @@ from rbdgen.signature import Argument, Signature
 
 _SOURCE: Final = "Griewank and Walther 2008, chapter 3"
 
-COLUMNS: Final = "columns"
+BY_COLUMNS: Final = "columns"
 """The form that computes a Jacobian column by column."""
 
-ROWS: Final = "rows"
+BY_ROWS: Final = "rows"
 """The form that computes a Jacobian row by row."""
 
 
@@ -49,16 +49,22 @@ WHOLE: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         "jacobian": Kind(
             "derivatives of the results of {}",
-            ((COLUMNS, f"forward differentiation; {_SOURCE}"), (ROWS, f"reverse differentiation; {_SOURCE}")),
+            (
+                (BY_COLUMNS, f"forward differentiation; {_SOURCE}"),
+                (BY_ROWS, f"reverse differentiation; {_SOURCE}"),
+            ),
             False,
             15,
         ),
         "gradient": Kind(
-            "the value and the derivatives of {}", ((ROWS, f"reverse differentiation; {_SOURCE}"),), True, 4
+            "the value and the derivatives of {}",
+            ((BY_ROWS, f"reverse differentiation; {_SOURCE}"),),
+            True,
+            4,
         ),
         "hessian": Kind(
             "second derivatives of {}",
-            ((COLUMNS, f"forward over reverse differentiation; {_SOURCE}"),),
+            ((BY_COLUMNS, f"forward over reverse differentiation; {_SOURCE}"),),
             True,
             60,
         ),

@@ -15,7 +15,7 @@ from typing import Any, Final
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.function import Differentiated, Function, Whole
-from rbdgen.functions.whole import COLUMNS, ROWS
+from rbdgen.functions.whole import BY_COLUMNS, BY_ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
@@ -156,7 +156,7 @@ class Chooser:
         by = [_moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
         told = self._in_tangents(made.of)
         if made.kind == "jacobian":
-            ways = {COLUMNS: by_columns, ROWS: by_rows}
+            ways = {BY_COLUMNS: by_columns, BY_ROWS: by_rows}
             forms = [function.form_for(self.model, forced).name] if forced is not None else list(ways)
             tried = {form: ways[form](graph, by, told) for form in forms}
         else:

@@ -17,9 +17,10 @@ test-embedded: .venv/develop
 	$(BIN)/pytest -n 2 -m 'embedded and not campaign' -rs tests/embedded
 
 # Campaigns, which take less than an hour on two cores. They run the whole tables of which `make test` runs some rows: every form on
-# every robot, every function in C with every compiler and on every board, MISRA C, every parameter, the counts of all robots. They
-# also run the functions on a sample of the pairs of joint types, 320 larger random trees against Pinocchio, chains of 100 joints and
-# trees of 200 bodies, and then random robots with many more examples. SEED determines the samples; by default it is the date.
+# every robot, every function in C with every compiler and on every board, MISRA C, every parameter, the counts of all robots, the
+# elementary functions of all floats. They also run the functions on a sample of the pairs of joint types, 320 larger random trees
+# against Pinocchio, chains of 100 joints and trees of 200 bodies, and then random robots with many more examples. SEED determines the
+# samples; by default it is the date.
 SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)

@@ -9,9 +9,11 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from support.kernels import LIMIT
 
 import rbdgen
 from rbdgen.description.schema import JointType
+from rbdgen.graph.kernels import KERNELS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
@@ -59,6 +61,17 @@ def test_all_derivatives_at_once() -> None:
     assert names["lib"].nle_jacobian(names["q"], names["v"])._fields == ("dtau_dq", "dtau_dv")
     M = rbdgen.build("arm7", functions=["crba"]).crba(names["q"])
     np.testing.assert_allclose(names["dT_dv_dv"], M, rtol=1e-10, atol=1e-12)
+
+
+def test_elementary_functions() -> None:
+    """The table lists all kernels, with errors that tests accept."""
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|", page("elementary.md"), re.MULTILINE
+    )
+    assert {op for _, op, *_ in rows} == set(KERNELS)
+    for name, op, *errors in rows:
+        assert hasattr(np, name)
+        assert all(0.8 <= float(error) <= LIMIT[op] for error in errors)
 
 
 def test_an_arm_that_leans_on_a_table() -> None:

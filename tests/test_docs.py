@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from support.kernels import LIMIT
+from support.own import COUNTED
 
 import rbdgen
 from rbdgen.description.schema import JointType
@@ -106,6 +107,46 @@ def test_a_lifted_problem_of_optimal_control(capsys: pytest.CaptureFixture[str])
     assert lifted < shooting
 
 
+def test_functions_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
+    """The examples of the page share their names, and those that print are followed by what they print."""
+    pytest.importorskip("casadi")
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```(\w*)\n(.*?)```", page("own-functions.md"), re.DOTALL)
+    shown = 0
+    for k, (language, code) in enumerate(blocks):
+        if language == "python":
+            exec(code, names)
+            printed = capsys.readouterr().out
+            assert not printed or blocks[k + 1] == ("", printed)
+            shown += bool(printed)
+    assert shown == 3
+    q, v = np.full(7, 0.2), np.full(7, 0.5)
+    expected = names["motor_step"](names["robot"], q, v, np.full(7, 70.0), 0.01)
+    slower = names["motor_step"](names["robot"], q, v, np.full(7, 58.0), 0.01)  # the largest torques
+    for x, y in zip(expected, slower, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_what_is_impossible_in_functions_of_your_own() -> None:
+    """The page shows this error of a text that branches on a value."""
+
+    def text(robot: Any, q: Any) -> Any:
+        return q if q[0] > 0 else -q
+
+    with pytest.raises(rbdgen.RbdgenError) as caught:
+        rbdgen.build("arm7", functions=[rbdgen.function(text, outputs={"y": "q"}, name="reach")])
+    message = re.sub(r"line \d+", "line 17", str(caught.value))
+    assert f"```\n{message}\n```" in page("own-functions.md")
+
+
+def test_operations_of_functions_of_your_own_are_those_pinned() -> None:
+    told = [
+        int(x.replace(" ", ""))
+        for x in re.findall(r"\| ([\d ]+) \| [^|]*\|$", page("own-functions.md"), re.M)
+    ]
+    assert sorted(told) == sorted(count for _, _, count in COUNTED)
+
+
 def test_rollouts_have_the_shapes_that_are_told() -> None:
     names: dict[str, Any] = {}
     exec(example("trajectories.md"), names)
@@ -139,6 +180,7 @@ def test_functions_of_jax_and_pytorch(
         "functions.md",
         "inertia.md",
         "limits.md",
+        "own-functions.md",
         "robots.md",
         "trajectories.md",
     ],

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import rbdgen
 from rbdgen.cli.arguments import options_of
 from rbdgen.cli.parsers import generate_parser
 from rbdgen.functions.differentiated import MODES
@@ -72,6 +74,17 @@ def test_frames_print_what_the_comment_says() -> None:
     command = [sys.executable, "-c", f"import rbdgen\n{program}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout == program.partition("#")[2].strip() + "\n"
+
+
+def test_a_function_of_your_own_holds_the_pendulum() -> None:
+    """Its torques give the acceleration that its text asks for."""
+    (code,) = (code for _, code in BLOCK.findall(README) if "@rbdgen.function" in code)
+    names: dict[str, Any] = {"rbdgen": rbdgen}
+    exec(code, names)
+    q, v = np.array([0.3, -0.7]), np.array([0.1, 0.2])
+    tau = names["lib"].hold(q, v, [9.0, 6.0])
+    a = rbdgen.build("double_pendulum", functions=["aba"]).aba(q, v, tau)
+    np.testing.assert_allclose(a, -9 * q - 6 * v, rtol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Elementary functions in C have the bits of the interpreter, in numbers and in vectors, without a jump."""
+"""Elementary functions in C give the same bits as the interpreter, for numbers and for vectors. Their machine
+code has no jumps.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,7 @@ def test_vectors(real: str, compiler: str, machine: str, tmp_path: Path) -> None
 def test_numbers_take_no_jump(real: str, compiler: str, level: str, tmp_path: Path) -> None:
     text = numbers(real)
     for op, arity in ARITY.items():
-        operands = [f"x[{k}] / x[{k + 1}]" for k in range(arity)]  # which a jump could skip
+        operands = [f"x[{k}] / x[{k + 1}]" for k in range(arity)]  # divisions that a jump could skip
         text += (
             f"void one_{op}(const {real} *x, {real} *z) {{ *z = toy_math_{op}({', '.join(operands)}); }}\n"
         )

@@ -18,7 +18,7 @@ SQUARE = [(3, 3)]
 
 
 def on_expressions(text: Callable[..., Any], *given: Any) -> Any:
-    """The values of a text that ran on expressions of arrays with these shapes."""
+    """The values of a text that runs on arrays of symbols, at the given numbers."""
     builder = Builder()
     arrays = []
     for k, x in enumerate(given):

@@ -1,4 +1,6 @@
-"""Operations of functions of a user's own: never more than the calls one by one, and pinned."""
+"""Numbers of operations of functions of a user's own. They are pinned, and are not larger than the sum over
+the functions that are called.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def test_a_composition_takes_no_more_than_its_parts() -> None:
 
 
 def test_runge_and_kutta_have_the_bits_of_the_row() -> None:
-    """The same steps in a user's text and in the row give the same graph, traced by the same engine."""
+    """The same steps in a user's text and in the row give the same values, bit by bit."""
     axes, model = search(ARM.model), ARM.model
     rows = (lookup("step_rk4", model), composed(rk4.composition(ARM), model))
     graphs = [Chooser(model, axes, "graph").choose(row).program.straight for row in rows]

@@ -1,4 +1,4 @@
-"""Expressions of CasADi and SymPy become functions of a user's own, with the values that they have there."""
+"""Functions made from expressions of CasADi and SymPy give the values that these libraries compute."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_choices_of_sympy() -> None:
 
 
 def test_a_symmetric_matrix_of_sympy() -> None:
-    """With one symbol for both elements, or with two of which one is read."""
+    """Both elements may be one symbol, or two symbols, of which only the lower one is read."""
     symmetric = {"P": rbdgen.Quantity("1", (2, 2), symmetric=True)}
     a, b, c, other = sympy.symbols("a b c other")
     for upper in (b, other):

@@ -1,4 +1,6 @@
-"""Compiled functions of a user's own have all that others have, and the values of their texts on floats."""
+"""Compiled functions of a user's own give the values of their texts on floats. They have batches, derivatives
+and all else that the functions of the table have.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,7 @@ def test_options(options: dict[str, Any]) -> None:
 
 
 def test_parameters_stay_inputs() -> None:
-    """At the defaults of the parameters, and with another mass."""
+    """The values are right at the defaults of the parameters, and change with the mass."""
     library = rbdgen.build(ARM, functions=[reach, "reach_vjp"], params=["mass:link7"])
     q, v, target, gains = drawn(library, "reach")[:4]
     p = library.parameters.defaults

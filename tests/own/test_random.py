@@ -47,7 +47,7 @@ FOLLOWER = """
 ROBOTS = ("pendulum", "planar", "follower")
 
 LEFT_OUT = {"regressor_base"}
-"""Its size depends on the robot in a way that this test does not know."""
+"""Rows that are not drawn, because the sizes of their outputs are found only by an analysis of the robot."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Texts that are impossible are refused in one line, with the line of the text."""
+"""Texts that cannot become C are refused by a message of one line, with the number of the line at fault."""
 
 from __future__ import annotations
 

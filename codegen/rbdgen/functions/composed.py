@@ -92,8 +92,8 @@ def straight_forms(row: Function, model: Model) -> list[Form]:
 
 
 def usual_form(row: Function, model: Model) -> Form:
-    """The form with which a composition calls a row unless another one takes fewer operations: the first
-    cheap one.
+    """The form with which a composition calls a row unless another one takes fewer operations: the first of
+    `straight_forms`.
     """
     return straight_forms(row, model)[0]
 
@@ -138,7 +138,9 @@ class _Trace:
         )
 
     def _replayed(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
-        """The outputs of a row that is a derivative of another one. Its graph may read the table, too."""
+        """The outputs of a row that is a derivative of another one. Its graph may also read arrays of the
+        caller, such as the table of parameters.
+        """
         graph = self._graphs[name]
         names = [x.name for x in lookup(name, self._model).signature.inputs]
         given = {**self._x.arrays, **dict(zip(names, arguments, strict=True))}

@@ -1,7 +1,7 @@
 """Compositions: functions of a user's own, which call rows of the table and combine their outputs.
 
-The user's text runs once, on symbols of its inputs and of the outputs of every call. What it does with them
-is a graph of its own, with the calls as gaps:
+The user's text, a Python function, runs once, on symbols of its inputs and of the outputs of every call. The
+operations that it does on them are a graph, with the calls as gaps:
 
     inputs of the function, outputs of the calls  ->  arguments of the calls, outputs of the function
 
@@ -37,8 +37,8 @@ class Call:
     sizes: tuple[int, ...]
     """The number of elements of every argument."""
     name: str
-    """The name of the graph's input with the elements of all outputs, and of its output with those of all
-    arguments.
+    """The name of two arrays of the graph: the input that holds all outputs of the call, and the output that
+    holds all its arguments.
     """
 
     def arguments(self, elements: Sequence[Value]) -> Iterator[Sequence[Value]]:
@@ -49,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Composition:
-    """The graph between calls, and the calls in their order. It can be pickled, as the user's text cannot."""
+    """The graph between calls, and the calls in their order. Unlike the user's text, it can be pickled."""
 
     signature: Signature
     """The inputs and outputs of the function."""

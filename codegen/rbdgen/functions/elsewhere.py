@@ -1,4 +1,4 @@
-"""The names of functions in other libraries. Errors about unknown names and docs/names.md read them.
+"""The names of functions in other libraries, for error messages about unknown names and for docs/names.md.
 
 The entries are looked up by the other library's names. A name may stand for several functions of rbdgen, and
 a function for several names.

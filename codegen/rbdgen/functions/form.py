@@ -23,12 +23,12 @@ Outputs = Sequence[Sequence[Scalar]]
 """The elements of every output, row-major, in the order of the signature."""
 
 LIMBS: Final = "limbs"
-"""The name of a form that no row lists: the row's first form that can use limbs, with alike limbs as SIMD
-lanes.
+"""The name of a form that rows of the function table do not list: the first form of a row that
+`can_use_limbs`, in which limbs of the same structure, such as the legs of a quadruped, are SIMD lanes.
 """
 
 LIMB_LOOPS: Final = "limb-loops"
-"""The name of a form that no row lists: the form of `LIMBS` with a loop over the limbs, for small
+"""The name of another form that rows do not list: the form of `LIMBS` with a loop over the limbs, for small
 memories.
 """
 

@@ -122,7 +122,7 @@ def _operations(of: Callable[[TreeSize], int], times: int, size: TreeSize) -> in
 
 
 def _moving(x: Argument) -> tuple[str | int, ...]:
-    """The shape of the numbers in which an array moves."""
+    """The shape of an array's rate of change, which is in the tangent space for a configuration."""
     return ("nv",) if x.kind == "configuration" else x.shape
 
 

@@ -1,4 +1,7 @@
-"""Edges of a `Builder`, 2 node + sign: the constants 0 and 1, and cancellation in sums and products."""
+"""Constants 0 and 1 and cancellation in sums and products, on the edges of a `Builder`.
+
+An edge is the integer 2 * node + sign; sign is 1 if the value of the node is negated, and 0 otherwise.
+"""
 
 from __future__ import annotations
 

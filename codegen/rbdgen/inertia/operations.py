@@ -2,7 +2,8 @@
 
 On columns of NumPy arrays they compute for many bodies at once, on symbols they give formulas, and on the
 scalars of a graph they become C. The mechanics is in `model/inertia.py`; this module only arranges its inputs
-and outputs as arrays.
+and outputs as arrays. KSL is the Kinematics and Dynamics Solver Library, whose moments are about the centre
+of mass.
 """
 
 from __future__ import annotations

@@ -221,9 +221,9 @@ def reduce(
     parents. `parallel` are bodies of revolute joints whose equations are written in their parent's axes; the
     axis of each is parallel to its parent's. `unit_length` is the length, in m, that becomes 1.
 
-    Raises ModelError for a choice that does not fit: a turn for a joint without a single axis, a parallel
-    body whose axis is not parallel, or a unit of length on a robot that is not fixed with only revolute
-    joints.
+    Raises ModelError for a choice that does not fit: a turn or slide for a joint without a single axis, a
+    body in `parallel` whose axis is not parallel to its parent's, or a unit of length other than 1 for a
+    robot with a floating base or with joints that are not revolute.
     """
     return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length)
 
@@ -294,7 +294,7 @@ def _check_parallel(bodies: Sequence[AlignedBody], parallel: Collection[int]) ->
 
 
 def _scaled(model: Model, bodies: list[AlignedBody], unit: Scalar) -> list[AlignedBody]:
-    """The bodies with lengths in these units."""
+    """The bodies with lengths in this unit."""
     if any(not body.joint.type.turns for body in bodies):
         raise ModelError(
             f"model '{model.name}': a unit of length needs a fixed base and revolute joints; leave it at 1"

@@ -1,1 +1,5 @@
-"""Functions of a user's own: texts on arrays of expressions that call rows of the table."""
+"""Functions of a user's own, called own functions.
+
+An own function is written as a Python function, which is called its text. The text runs on arrays of
+expressions, and calls functions of the robot, which are the rows of the function table.
+"""

@@ -1,8 +1,8 @@
 """Dense algebra of small arrays, on expressions and on floats alike.
 
-Matrices are NumPy arrays with rows first. Loops run while the text is traced, so that known zeros vanish from
-the code. Rotations follow Sola, Deray and Atchuthan, A micro Lie theory for state estimation in robotics,
-2018; quaternions are x, y, z, w.
+Matrices are NumPy arrays with rows first. Loops run while the user's Python function is traced, so that known
+zeros vanish from the code. Rotations follow Sola, Deray and Atchuthan, A micro Lie theory for state
+estimation in robotics, 2018; quaternions are x, y, z, w.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def rotation(quaternion: Any) -> Any:
 
 
 def quaternion_product(a: Any, b: Any) -> Any:
-    """The product of two quaternions x, y, z, w: the rotation b, then a."""
+    """The product a b of two quaternions x, y, z, w, which rotates by b first and then by a."""
     ax, ay, az, aw = _vector("quaternion_product", a, 4)
     bx, by, bz, bw = _vector("quaternion_product", b, 4)
     return _result(

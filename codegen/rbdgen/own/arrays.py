@@ -1,8 +1,8 @@
 """Arrays of expressions, on which NumPy's functions work while a user's text is traced.
 
 An `Array` is a NumPy array of objects: expressions, numbers and conditions. Plain arrays of objects do not
-suffice, because NumPy's comparisons ask their elements for their truth, and because its functions return
-plain arrays. Single elements are arrays without axes, so that functions know them, too.
+suffice, because NumPy's comparisons convert their results to bool, and because its functions return plain
+arrays. Single elements are arrays without axes, so that NumPy's functions accept them, too.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _ELEMENTARY: Final = {
     "atan2": np.arctan2,
     "hypot": np.hypot,
 }
-"""Operations of the graph, and NumPy's functions."""
+"""The function of NumPy for each of these operations of graphs."""
 
 
 def _evaluated(op: str) -> Callable[..., Any]:
@@ -115,7 +115,7 @@ def _evaluated(op: str) -> Callable[..., Any]:
 
 
 def _by_method(function: Any) -> Callable[..., Any]:
-    """A function that is no operation of the graph, which expressions compute by others."""
+    """An elementwise function that is not an operation of graphs, but a method of expressions."""
 
     def computed(x: Any) -> Any:
         return getattr(x, function.__name__)() if isinstance(x, Expr) else float(function(float(x)))
@@ -154,7 +154,7 @@ _UFUNCS: Final[Mapping[Any, Any]] = MappingProxyType(
         np.rad2deg: np.frompyfunc(lambda x: x * (180 / np.pi), 1, 1),
     }
 )
-"""NumPy's functions of elements that are computed otherwise on expressions."""
+"""The elementwise functions of NumPy that are replaced by functions on expressions."""
 
 _PLAIN: Final = frozenset(
     {
@@ -172,11 +172,13 @@ _PLAIN: Final = frozenset(
         np.conjugate,
     }
 )
-"""NumPy's functions of elements that compute with the operators of the elements."""
+"""The elementwise functions of NumPy that work on expressions as they are, because they use operators."""
 
 
 class Array(np.ndarray[Any, Any]):
-    """An array of expressions and numbers, which have no order and no truth and cannot become floats."""
+    """An array of expressions, conditions and numbers. Raises TextError where an expression or a condition
+    would have to become a bool, a float or an integer.
+    """
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute a function of NumPy element by element. Raises TextError if expressions do not have it."""
@@ -246,10 +248,8 @@ def _number(values: Array, wanted: str) -> Any:
 
 
 def array(values: Any) -> Any:
-    """An array of these values, which may be expressions, numbers and arrays of them.
-
-    It works as `np.array`, which does not keep the type of single expressions: `rbdgen.array([x[0], 0,
-    x[1]])`. Without any expression the result is a plain array of floats.
+    """An `Array` of these values, which may be expressions, conditions, numbers and lists or arrays of them.
+    Arrays of NumPy that do not hold objects are returned as they are.
     """
     if isinstance(values, Array):
         return values
@@ -260,7 +260,11 @@ def array(values: Any) -> Any:
 
 
 def numbers(values: Any) -> Any:
-    """An `array`, or an array of floats if the values are numbers: the public `rbdgen.array`."""
+    """An array of these values, which may be expressions, numbers, and lists or arrays of them.
+
+    This is the public `rbdgen.array`, for example `rbdgen.array([x[0], 0, x[1]])`, where `np.array` would not
+    keep the type of single expressions. Without any expression the result is a plain array of floats.
+    """
     made = array(_bare(values))
     if any(isinstance(x, (Expr, Condition)) for x in made.ravel().view(np.ndarray)):
         return made
@@ -277,7 +281,7 @@ def zeros(shape: int | tuple[int, ...]) -> Array:
 
 
 def _bare(values: Any) -> Any:
-    """Nested lists of elements, in which arrays without axes are their elements."""
+    """The values as a plain array of objects. An array without axes is replaced by its only element."""
     if isinstance(values, (list, tuple)):
         return np.array([_bare(x) for x in values], object)
     held = np.asarray(values, object).view(np.ndarray)
@@ -341,4 +345,4 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.max: lambda values, axis=None, **_: _extreme(np.maximum, values, axis),
     np.min: lambda values, axis=None, **_: _extreme(np.minimum, values, axis),
 }
-"""NumPy's functions of whole arrays that are computed otherwise on expressions; `algebra.py` adds to them."""
+"""The functions of NumPy on whole arrays that are replaced on expressions; `algebra.py` adds to them."""

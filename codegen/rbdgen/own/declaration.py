@@ -29,7 +29,7 @@ class Quantity:
     """An input or output of a user's own function.
 
     Args:
-        unit: the SI unit, such as "N m"; it appears in documentation alone.
+        unit: the SI unit, such as "N m". It appears only in documentation.
         shape: numbers or sizes of the robot, such as 3, ("nf", 3) or "nv". The default is a single number.
         held: whether derivatives are not taken with respect to this input, as for targets and weights.
         range: the least and the largest value for which an input is meant. Self-tests draw it from this
@@ -38,7 +38,8 @@ class Quantity:
         meaning: a few words for the documentation.
 
     Raises:
-        OptionError: the shape is no shape, the range is empty, or a symmetric quantity is not square.
+        OptionError: a size of the shape is unknown, the unit is not a text, the range is not sound, or a
+            symmetric quantity is not square.
     """
 
     unit: str = "1"

@@ -1,4 +1,4 @@
-"""The error that a user's text meets while it runs on expressions."""
+"""The error of a user's text that cannot run on expressions."""
 
 from __future__ import annotations
 

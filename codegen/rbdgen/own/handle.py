@@ -1,4 +1,4 @@
-"""The robot inside a user's text: a method for each row of the table that the robot has."""
+"""The robot as a user's text sees it: its methods are the rows of the function table that fit the robot."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Floats(Handle):
 
 
 def split(elements: Sequence[Any], arguments: Sequence[SizedArgument]) -> list[Sequence[Any]]:
-    """The elements of several arrays that follow each other."""
+    """The elements of each of several arrays that follow each other in `elements`."""
     found, start = [], 0
     for x in arguments:
         found.append(elements[start : start + x.size])

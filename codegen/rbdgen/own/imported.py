@@ -67,13 +67,13 @@ def from_casadi(
     outputs: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Imported:
-    """Make a function of your own of a `casadi.Function`.
+    """Make a function of your own from a `casadi.Function`.
 
     Args:
         f: a function of SX expressions, or one of MX that expands to SX.
         inputs: the inputs of which more is known than their size: a known array such as "q", a unit, or a
             `Quantity`. Sizes are those of f.
-        outputs: the same for outputs.
+        outputs: the outputs of which more is known, declared like inputs.
         name: the name of the function; by default that of f.
 
     Returns:
@@ -112,7 +112,7 @@ def from_sympy(
     outputs: Mapping[str, Any],
     units: Mapping[str, Any] | None = None,
 ) -> Imported:
-    """Make a function of your own of SymPy expressions.
+    """Make a function of your own from SymPy expressions.
 
         x = sympy.Matrix(sympy.symbols("x:3"))
         rbdgen.from_sympy("length", {"x": x}, {"l": sympy.sqrt(x.dot(x))}, {"x": "m", "l": "m"})

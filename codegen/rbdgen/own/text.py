@@ -1,7 +1,7 @@
 """`rbdgen.function`: a user's own text as a function of robots.
 
-The text runs once on expressions, which gives a composition for the generator. On floats it runs as it
-stands, without compiled code, which is its oracle.
+The text is a Python function. It runs once on expressions, which gives a composition for the generator. On
+floats it runs as it stands, without compiled code; tests compare the generated code with these values.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class OwnFunction(Own):
         """The text on expressions, for a robot.
 
         Raises:
-            OptionError: one line with the line of the text in which an operation is impossible. Other
-                exceptions of the text are not changed.
+            OptionError: an operation is impossible on expressions; the message has the number of its line in
+                the text. Other exceptions of the text are not changed.
         """
         builder = Builder()
         handle = Handle(robot, builder)
@@ -221,7 +221,8 @@ def function(
     static: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """Make a function of robots of your own text: `rbdgen.function` decorates it.
+    """Make a function of robots from a Python function of your own, which is called its text. Use
+    `rbdgen.function` as a decorator:
 
         @rbdgen.function(inputs={"target": ("m", 3)}, outputs={"tau": "tau"})
         def hold(robot, q, v, target):
@@ -237,7 +238,7 @@ def function(
         inputs: the inputs by name, unless they are q, v, a, tau, fext or dt: a `Quantity`, a unit and sizes
             such as ("m", 3) or ("N", "nv"), a unit of a number such as "s", or one of the known arrays such
             as "q".
-        outputs: the outputs by name, in the order in which the text returns them, told as inputs are.
+        outputs: the outputs by name, in the order in which the text returns them, declared like inputs.
         static: values of arguments of the text that are fixed when code is generated, such as {"steps": 4}.
         name: the name of the function; by default that of the text.
 

@@ -1,4 +1,4 @@
-"""Chooses the forms of the rows that a composition calls, by counting the composition as a whole.
+"""Chooses the forms of the rows that a composition calls, by the operations of the composition as a whole.
 
 Rows share subexpressions, so the cheapest form of a row alone may not be the best one here. All rows begin
 with their usual forms. Then, from the largest row on, each row takes the form with which the whole takes the
@@ -36,7 +36,7 @@ def with_forms(
         model: the robot.
         subject: the model on which the composition is counted.
         derivative: makes the graph of a called row that is a derivative of another one.
-        counted: whether forms are counted; if not, each row has its usual form.
+        counted: whether operations of other forms are counted; if not, each row has its usual form.
         sums: see `sweeps.inputs.coordinates`.
     """
     composition = function.composition

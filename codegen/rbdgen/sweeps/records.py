@@ -59,8 +59,8 @@ def per_freedom(kind: Kind) -> bool:
 
 
 def flat(kind: Kind, value: Any) -> list[Scalar]:
-    """The numbers of a value or of a list of values. For a symmetric matrix it is the upper triangle, row by
-    row.
+    """The numbers of a value or of a list of values. Those of a symmetric matrix are its upper triangle, row
+    by row.
     """
     if isinstance(value, list) and per_freedom(kind):
         return [number for one in value for number in flat(kind, one)]

@@ -83,7 +83,7 @@ class Objects:
         self._cache.entry(key, fill)
 
     def _key(self, one: Compilation) -> str | None:
-        """A hash of all that the object depends on; None if it includes a file from outside the folder."""
+        """A hash of all that the object depends on; None if its source includes a file outside the folder."""
         try:
             texts = self._texts(self._file(one))
         except KeyError:

@@ -22,8 +22,8 @@ class Block:
 
     matrix: Matrix
     derivative: SizedArgument | None = None
-    """The output, of the function that computes all derivatives at once, that holds the block; None if the
-    block is computed from products along directions.
+    """The output that holds the block, if a function computes all derivatives at once; None if the block is
+    computed from products along directions.
     """
     rows: int = 0
     """The number of rows that are first converted from the tangent space to coordinates; 0 if none are."""

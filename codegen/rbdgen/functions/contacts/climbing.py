@@ -65,7 +65,7 @@ def columns(bodies: Sequence[ReducedBody], end: End) -> dict[int, Motion]:
 
 
 def contact_motion(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list[Scalar]]:
-    """J v and dJ/dt v of every row, in m."""
+    """J v and dJ/dt v of every row, with lengths in m: m/s or rad/s, and m/s^2 or rad/s^2."""
     reduced = reduced.in_metres
     driver: Straight = straight(reduced, x)
     driver.run(replace(CLASSICAL, reads=[name for name in CLASSICAL.reads if name != "a"]))

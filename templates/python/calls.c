@@ -3,6 +3,7 @@
    converts the argument or raises an error. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdint.h>
 #include <string.h>
 #include <structmember.h>
 
@@ -11,7 +12,7 @@
 
 #include "bodies.h"
 
-#define MOST_ARRAYS 64
+#define MOST_ARRAYS 64 /* the number of bits of `made`, see below */
 #define MOST_AXES 3
 #define MOST_LEADING 30
 #define MOST_CONSTANTS 2
@@ -266,7 +267,7 @@ static int gather(const call_object *self, PyObject *const *values, Py_ssize_t g
 
 /* Replaces inputs by arrays of real numbers where necessary. The bits of `made` mark new arrays, which the caller owns. Returns 0
    if an input is no such array. */
-static int as_arrays(const call_object *self, PyObject **inputs, unsigned *made)
+static int as_arrays(const call_object *self, PyObject **inputs, uint64_t *made)
 {
     for (int i = 0; i < self->inputs; ++i) {
         if (PyArray_CheckExact(inputs[i]) && readable((PyArrayObject *)inputs[i], self->dtype))
@@ -275,7 +276,7 @@ static int as_arrays(const call_object *self, PyObject **inputs, unsigned *made)
         if (array == NULL)
             return 0;
         inputs[i] = array;
-        *made |= 1u << i;
+        *made |= (uint64_t)1 << i;
         if (!is_real((PyArrayObject *)array))
             return 0;
     }
@@ -299,9 +300,9 @@ static int lead(const call_object *self, PyObject *const *arrays, leading_axes *
 }
 
 /* Converts new arrays to the type and order that C reads. Returns 0 with an exception set. */
-static int convert(const call_object *self, PyObject **arrays, unsigned made)
+static int convert(const call_object *self, PyObject **arrays, uint64_t made)
 {
-    for (int i = 0; made >> i != 0; ++i) {
+    for (int i = 0; i < self->inputs; ++i) {
         PyArrayObject *const array = (PyArrayObject *)arrays[i];
         if ((made >> i & 1) == 0 || readable(array, self->dtype))
             continue;
@@ -327,7 +328,7 @@ static PyObject *left_to_python(void)
 }
 
 /* Computes the outputs. `arrays` has the inputs, which are converted; the bits of `made` mark new arrays. */
-static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *out, long threads, unsigned *made)
+static PyObject *computed(const call_object *self, PyObject **arrays, PyObject *out, long threads, uint64_t *made)
 {
     void *pointers[MOST_ARRAYS];
     size_t steps[MOST_STEPS];
@@ -368,9 +369,9 @@ static PyObject *call(PyObject *callable, PyObject *const *values, size_t flags,
     const long threads = PyLong_AsLongAndOverflow(values[given + 1], &overflow);
     if (overflow || threads < 1 || threads > MOST_THREADS)
         Py_RETURN_NOTIMPLEMENTED;
-    unsigned made = 0;
+    uint64_t made = 0;
     PyObject *result = computed(self, arrays, values[given], threads, &made);
-    for (int i = 0; made >> i != 0; ++i)
+    for (int i = 0; i < self->inputs; ++i)
         if (made >> i & 1)
             Py_DECREF(arrays[i]);
     return result;

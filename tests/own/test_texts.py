@@ -15,6 +15,8 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.table import ALL
 from rbdgen.own.handle import Handle
 from rbdgen.own.text import OwnFunction
+from rbdgen.pipeline.request import MOST_ARRAYS
+from rbdgen.resources import template_root
 
 
 def made(text: Callable[..., Any], outputs: Any = None, **told: Any) -> OwnFunction:
@@ -102,6 +104,7 @@ DECLARATIONS: list[tuple[dict[str, Any], str]] = [
     ({"outputs": {"y": 3}}, "output, 'y': 3 is no quantity"),
     ({"outputs": {"y": ("m", 0)}}, "shape (0,): give positive integers, or sizes: nq"),
     ({"outputs": {"y": ("m", "nn")}}, "shape ('nn',): give positive integers, or sizes: nq"),
+    ({"outputs": {"q_dot": "q"}}, "'q_dot' would be the name of an array of a derivative; rename it"),
     ({"outputs": {"k": "q"}}, "an argument named 'k' would hide a name of the emitted C"),
     ({"outputs": {"y": "q"}, "inputs": {"z": "q"}}, "the text takes no argument 'z'; leave it out of inputs"),
     ({"outputs": {"y": "q"}, "static": {"z": 1}}, "the text takes no argument 'z'; leave it out of static"),
@@ -168,6 +171,26 @@ def test_lists_of_functions() -> None:
         rbdgen.build(ARM, functions=["rnea"], own=[lambda robot, q: q])
     with pytest.raises(OptionError, match="unknown function 'reach'"):
         rbdgen.build(ARM, functions=["reach_vjp"])
+
+
+def test_too_many_arrays_are_refused() -> None:
+    """The number is that of the C code of calls."""
+    calls = (template_root() / "python" / "calls.c").read_text()
+    assert f"#define MOST_ARRAYS {MOST_ARRAYS} " in calls
+    names = [f"x{k}" for k in range(63)]
+    scope: dict[str, Any] = {}
+
+    def many(count: int) -> OwnFunction:
+        taken = names[:count]
+        exec(f"def text(robot, {', '.join(taken)}):\n    return {' + '.join(taken)}", scope)
+        return made(scope["text"], {"y": "1"}, inputs=dict.fromkeys(taken, "1"))
+
+    library = rbdgen.build(ARM, functions=[many(63)])
+    assert library.mine(*np.ones(63)) == 63
+    assert library.mine(*np.ones((63, 5)), threads=2).tolist() == [63] * 5
+    assert library.mine(*[[1], *[2.0] * 62]).tolist() == [125]
+    with pytest.raises(OptionError, match="function 'mine_vjp' has 65 arrays, but a call takes at most 64"):
+        rbdgen.build(ARM, functions=["mine_vjp"], own=[many(32)])
 
 
 def test_files(tmp_path: Path) -> None:

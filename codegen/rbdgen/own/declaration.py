@@ -13,7 +13,7 @@ from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
 from rbdgen.functions.table import check_own_name
-from rbdgen.signature import RANGE_STEPS, Argument, Signature, range_steps
+from rbdgen.signature import BAR, DOT, RANGE_STEPS, Argument, Signature, range_steps
 
 DT: Final = Argument("dt", "time_step", (), "s", "the time step")
 
@@ -141,6 +141,9 @@ def signature(
         raise OptionError(f"{where}: the text takes nothing but the robot; give it an input, such as q")
     if not outputs:
         raise OptionError(f"{where} names no output; give outputs={{'tau': 'tau'}}")
+    for mark in (BAR, DOT):
+        if found := next((x for x in (*names, *outputs) if x.endswith(mark)), None):
+            raise OptionError(f"{where}: '{found}' would be the name of an array of a derivative; rename it")
     for clash in outputs:
         if clash in names:
             raise OptionError(f"{where}: '{clash}' is an input and an output; rename one of them")

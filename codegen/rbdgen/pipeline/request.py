@@ -25,6 +25,9 @@ from rbdgen.selection.budget import check_budget
 from rbdgen.toolchain.targets import Target
 from rbdgen.wording import option
 
+MOST_ARRAYS: Final = 64
+"""The largest number of inputs and outputs of a function, as in `templates/python/calls.c`."""
+
 _PARAMETERS_DIFFER: Final = f"{option('params')} makes numbers inputs in which limbs may differ; leave it out"
 
 
@@ -129,6 +132,16 @@ def _check_target(request: Request) -> None:
     check_robot_name(request.name)
 
 
+def _check_arrays(request: Request) -> None:
+    """Checks that calls from Python can pass all arrays of every function."""
+    for row in request.rows.values():
+        count = len(row.signature.inputs) + len(row.signature.outputs) + bool(request.options.params)
+        if count > MOST_ARRAYS:
+            raise OptionError(
+                f"function '{row.name}' has {count} arrays, but a call takes at most {MOST_ARRAYS}; join some"
+            )
+
+
 def _check_parameters(request: Request) -> None:
     """Checks parameters that are inputs: some functions need them, and others cannot have them."""
     for row in request.rows.values():
@@ -222,6 +235,7 @@ def _check_angles(request: Request) -> None:
 
 _CHECKS: Final[tuple[Callable[[Request], None], ...]] = (
     _check_target,
+    _check_arrays,
     _check_parameters,
     _check_coordinates,
     _check_forms,

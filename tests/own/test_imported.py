@@ -171,6 +171,24 @@ def test_only_the_lower_triangle_of_a_symmetric_input_is_read() -> None:
         np.testing.assert_array_equal(library.form(given, x)[1], whole)
 
 
+def test_a_text_calls_imported_functions() -> None:
+    hold = rbdgen.from_casadi(regulator(), KNOWN, {"tau": "tau"}, name="hold")
+
+    @rbdgen.function(inputs={"target": ("rad", 2)}, outputs={"tau": "tau"})
+    def control(robot: Any, q: Any, v: Any, target: Any) -> Any:
+        return robot.gravity(q) + np.clip(hold(robot, 2 * q, v, target=target), -1, 1)
+
+    given = np.random.default_rng(2).normal(size=(3, 2))
+    expected = of_casadi(regulator(), [2 * given[0], *given[1:]])[0].ravel()
+    library = rbdgen.build(ROBOT, functions=[control, "gravity"])
+    values = library.gravity(given[0]) + np.clip(expected, -1, 1)
+    np.testing.assert_allclose(control(ROBOT, *given), values, rtol=1e-12)
+    np.testing.assert_allclose(library.control(*given), values, rtol=1e-12)
+    wrong = rbdgen.function(outputs={"tau": "tau"}, name="wrong")(lambda robot, q: hold(robot, 2 * q))
+    with pytest.raises(OptionError, match="hold takes q, v, target; give v, target too"):
+        wrong.composition(ROBOT)
+
+
 def two_links() -> tuple[dict[str, Any], dict[str, Any]]:
     q, (length,) = sympy.Matrix(sympy.symbols("q:2")), sympy.symbols("length,")
     p = sympy.Matrix([sympy.cos(q[0]) + sympy.cos(q[0] + q[1]), sympy.sin(q[0])]) * length

@@ -16,12 +16,14 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
 from rbdgen.model.reduce import reduce
 from rbdgen.model.robot import Robot
 from rbdgen.own.arrays import NESTED, Array, array
 from rbdgen.own.errors import TextError
 from rbdgen.selection.differentiate import Chooser
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import SizedArgument, SizedSignature
 from rbdgen.sweeps.inputs import State
 
 
@@ -96,13 +98,26 @@ class Handle:
 
     def _call(self, row: Function, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
         signature = row.sized(self.robot.model)
-        given = _bound(row.name, signature.inputs, arguments, named)
-        elements = [_elements(row.name, x, value) for x, value in zip(signature.inputs, given, strict=True)]
+        called = f"robot.{row.name}"
+        given = _bound(called, signature.inputs, arguments, named)
+        elements = [_elements(called, x, value) for x, value in zip(signature.inputs, given, strict=True)]
         key = (row.name, *(tuple(map(_key, x)) for x in elements))
         if key not in self._known:
             found = self._outputs(row, signature.inputs, elements, signature.outputs)
             self._known[key] = _shaped(row.name, signature.outputs, found)
         return self._known[key]
+
+    def replayed(
+        self, graph: Graph, signature: SizedSignature, arguments: Sequence[Any], named: dict[str, Any]
+    ) -> Any:
+        """The outputs of a graph on these arguments. Raises TextError for wrong arguments, as calls do."""
+        given = _bound(signature.name, signature.inputs, arguments, named)
+        elements = {
+            x.name: _elements(signature.name, x, value)
+            for x, value in zip(signature.inputs, given, strict=True)
+        }
+        found = replay(self._builder, graph, elements)
+        return _shaped(signature.name, signature.outputs, [found[x.name] for x in signature.outputs])
 
     def _outputs(
         self,
@@ -168,25 +183,23 @@ def _bound(
     given = dict(zip(names, arguments, strict=False)) | named
     twice = len(given) < len(arguments) + len(named)
     if twice or len(arguments) > len(names) or not given.keys() <= set(names):
-        raise TextError(f"robot.{name} takes {', '.join(names)}; give each of them once")
+        raise TextError(f"{name} takes {', '.join(names)}; give each of them once")
     defaults = {x.name: np.reshape(x.default, x.shape) for x in inputs if x.default is not None}
     if missing := [x for x in names if x not in given and x not in defaults]:
-        raise TextError(f"robot.{name} takes {', '.join(names)}; give {', '.join(missing)} too")
+        raise TextError(f"{name} takes {', '.join(names)}; give {', '.join(missing)} too")
     return [given.get(x, defaults.get(x)) for x in names]
 
 
 def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
     held = np.asarray(value, object)
     if held.shape != x.shape:
-        raise TextError(f"robot.{name}: {x.name} has shape {held.shape}; give {x.shape}")
+        raise TextError(f"{name}: {x.name} has shape {held.shape}; give {x.shape}")
     elements = list(held.view(np.ndarray).ravel())
     for element in elements:
         if isinstance(element, Array):
-            raise TextError(f"robot.{name}: {x.name} holds arrays; {NESTED}")
+            raise TextError(f"{name}: {x.name} holds arrays; {NESTED}")
         if not isinstance(element, (Expr, int, float, np.number)):
-            raise TextError(
-                f"robot.{name}: {x.name} holds a {type(element).__name__}; give numbers or expressions"
-            )
+            raise TextError(f"{name}: {x.name} holds a {type(element).__name__}; give numbers or expressions")
     return elements
 
 

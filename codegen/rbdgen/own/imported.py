@@ -17,6 +17,7 @@ from rbdgen.graph.from_sympy import from_sympy as graph_of_sympy
 from rbdgen.graph.node import Graph
 from rbdgen.model.robot import Robot
 from rbdgen.own.declaration import KNOWN, Quantity, signature
+from rbdgen.own.handle import Floats, Handle
 from rbdgen.own.text import Own, floats_of
 from rbdgen.signature import Signature
 
@@ -36,11 +37,16 @@ class Imported(Own):
         self._graph, self._shapes, self._summary = graph, shapes, summary
 
     def __call__(self, robot: Any, *arguments: Any, **named: Any) -> Any:
-        """The outputs at one state, by an interpreter.
+        """The outputs at one state, by an interpreter; inside a text, the expressions.
 
         Raises:
             RbdgenError: an argument is missing or has another shape than is declared.
         """
+        if isinstance(robot, Floats):
+            robot = robot.robot
+        elif isinstance(robot, Handle):
+            sized = self.composition(robot.robot).signature.sized(robot.robot.model.sizes)
+            return robot.replayed(self._graph, sized, arguments, named)
         given = floats_of(self, robot, arguments, named)
         outputs = self.signature.sized(robot.model.sizes).outputs
         values = evaluate(self._graph, {x.name: np.ravel(value) for x, value in given.items()})

@@ -59,7 +59,7 @@ def product(xs: list[Array], ys: list[Array]) -> Array:
 
 def all_inputs(model: Model, *functions: Function) -> dict[str, Array]:
     """Random inputs of several functions."""
-    return {k: x for row in functions for k, x in random_inputs(model, row.signature, STATES).items()}
+    return {k: x for row in functions for k, x in random_inputs(model, row.sized(model), STATES).items()}
 
 
 def moved(model: Model, inputs: Mapping[str, Array], of: Function, step: float) -> dict[str, Array]:

@@ -136,10 +136,11 @@ def jacobians(function: Any, arrays: list[Array]) -> list[Any]:
 def of_unit_length(robot: Any, name: str, manifold: Manifold) -> Any:
     """The traced expressions of q / |q|, whose derivatives along the lengths of quaternions are 0."""
     traced, row = rbdgen.trace(robot, name), lookup(name, robot.model)
-    symbols = [casadi.SX.sym(x, *traced.size_in(x)) for x in traced.name_in()]
+    taken = row.sized(robot.model).inputs
+    symbols = [casadi.SX.sym(x.name, *(x.shape or (1,))) for x in taken]
     given = [
-        unit(x, manifold) if argument.kind == "configuration" else x
-        for x, argument in zip(symbols, row.signature.inputs, strict=True)
+        unit(x, manifold) if argument.kind == "configuration" else casadi.vec(x.T)  # traces take them by rows
+        for x, argument in zip(symbols, taken, strict=True)
     ]
     return casadi.Function(f"{name}_of_unit_length", symbols, traced.call(given), *names_of(traced))
 

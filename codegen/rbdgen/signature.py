@@ -173,10 +173,11 @@ class SizedSignature:
 
     @property
     def rolls(self) -> bool:
-        """Whether it is an integration step: its first inputs are the state, and its outputs are the state
-        one time step later."""
-        taken = [x.kind for x in self.inputs]
-        return "time_step" in taken and [x.kind for x in self.outputs] == taken[: len(self.outputs)]
+        """Whether it is an integration step: its first inputs are the state, its outputs are the state one
+        time step later, of the same kinds and shapes, and a further input has the torques."""
+        count, kinds = len(self.outputs), [x.kind for x in self.inputs]
+        before, after = ([(x.kind, x.shape) for x in some] for some in (self.inputs[:count], self.outputs))
+        return before == after and "time_step" in kinds[count:] and "force" in kinds[count:]
 
 
 RANGE_STEPS: Final = 256

@@ -51,6 +51,19 @@ def _filled(x: Any) -> Any:
     return values
 
 
+def _counted(x: Any) -> Any:
+    t = x[0]
+    s = t
+    t += x[1]
+    return rbdgen.array([s, t])
+
+
+def _written(x: Any) -> Any:
+    y = rbdgen.array(x)
+    y[0] = 5
+    return x + y
+
+
 def _added(x: Any) -> Any:
     y = x.copy()
     y += 1
@@ -103,6 +116,16 @@ TEXTS: list[tuple[str, Callable[..., Any], tuple[Any, ...]]] = [
     ("block", lambda x: np.block([[np.diag(x), np.eye(3)], [np.eye(3), np.zeros((3, 3))]]), (vector(3),)),
     ("mean", lambda x: np.mean(x) + np.sum(x**2) + np.dot(x, x) + np.trace(np.diag(x)), (vector(3),)),
     ("linalg", lambda A, b: np.linalg.solve(A, b) + np.linalg.inv(A) @ b, (positive(3), vector(3))),
+    ("solve of no symmetry", np.linalg.solve, (np.array([[2.0, 1, 3], [0.5, 3, 1], [1, -2, 4]]), vector(3))),
+    ("solve of columns by NumPy", np.linalg.solve, (positive(3), np.eye(3) + 1)),
+    ("largest of all", lambda x: np.max(x, initial=0.2) + np.max(np.outer(x, x), axis=1), (vector(3),)),
+    ("bounds by name", lambda x: np.clip(x, a_min=-0.1, a_max=0.2) + np.clip(x, min=0, max=1), (vector(5),)),
+    ("infinite bounds", lambda x: np.clip(x, [-np.inf, 0, -1], [1, np.inf, 0.5]), (vector(3),)),
+    ("dot", lambda x: np.where(np.dot(x, x) > x.dot(x[::-1]), 1, 2) * np.trace(np.diag(x)), (vector(3),)),
+    ("conditions", lambda x: np.where((x > 0) == (x > 0.1), x, 2), (vector(5),)),
+    ("conditions and truth", lambda x: np.where(np.not_equal(x > 0, True), x, 2), (vector(5),)),
+    ("numbers do not change", _counted, (vector(3),)),
+    ("array is new", _written, (vector(3),)),
     ("norms", lambda A: np.linalg.norm(A, axis=1) + np.linalg.norm(A), (positive(3),)),
     ("in place", _added, (vector(3),)),
     ("unpacked", lambda x: rbdgen.array([a - b for a, b in zip(x, [*x][::-1], strict=True)]), (vector(3),)),

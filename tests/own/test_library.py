@@ -175,3 +175,72 @@ def test_frameworks(arm: Library) -> None:
     for k in range(7):
         rates = [np.eye(7)[k], np.zeros(7), np.zeros(3), np.zeros(2)]
         np.testing.assert_allclose(J[:, k], arm.reach_jvp(q, v, target, gains, *rates), rtol=1e-9, atol=1e-9)
+
+
+def test_results_of_calls_are_new_arrays() -> None:
+    """A text may write to them, and call the row again."""
+
+    def text(robot: Any, q: Any, v: Any) -> Any:
+        M = robot.crba(q)
+        M += 10 * np.eye(2)
+        M[0, 0] = 0
+        return robot.crba(q) @ v
+
+    made = rbdgen.function(outputs={"y": ("N m s", "nv")}, name="written")(text)
+    library = rbdgen.build("double_pendulum", functions=[made, "crba"])
+    q, v = np.array([0.3, -0.7]), np.array([1.0, 2.0])
+    np.testing.assert_allclose(library.written(q, v), library.crba(q) @ v, rtol=1e-13)
+    np.testing.assert_allclose(
+        made(rbdgen.load_robot("double_pendulum"), q, v), library.crba(q) @ v, rtol=1e-13
+    )
+
+
+def test_only_steps_roll() -> None:
+    """A step has outputs of the kinds and shapes of its first inputs, a time step and torques."""
+
+    def made(name: str, out: Any, *names: str) -> Any:
+        scope: dict[str, Any] = {}
+        exec(f"def text(robot, {', '.join(names)}):\n    return x[0] * {out[1]}", {"np": np}, scope)
+        return rbdgen.function(inputs={"x": ("m", 2)}, outputs={"y": out[0]}, name=name)(scope["text"])
+
+    functions = [
+        made("grow", (("m", 6), "np.ones(6)"), "x", "tau", "dt"),
+        made("passive", (("m", 2), "np.ones(2)"), "x", "dt"),
+        made("step_of_x", (("m", 2), "np.ones(2)"), "x", "tau", "dt"),
+    ]
+    library = rbdgen.build("double_pendulum", functions=functions)
+    assert not hasattr(library.grow, "rollout")
+    assert not hasattr(library.passive, "rollout")
+    assert library.step_of_x.rollout([1, 2], np.zeros((3, 2)), 0.1).tolist() == [[1, 1]] * 3
+
+
+def test_static_arrays_do_not_change() -> None:
+    def text(robot: Any, q: Any, gains: Any) -> Any:
+        gains *= 2
+        return gains * q
+
+    made = rbdgen.function(outputs={"y": ("1", "nq")}, static={"gains": np.ones(2)}, name="doubled")(text)
+    robot = rbdgen.load_robot("double_pendulum")
+    assert [made(robot, [1, 1]).tolist() for _ in range(2)] == [[2, 2]] * 2
+
+
+def test_own_functions_call_each_other() -> None:
+    """The inner function has the shapes and the symmetry that it declares."""
+
+    def inner(robot: Any, q: Any, P: Any) -> Any:
+        return P @ q
+
+    def outer(robot: Any, q: Any) -> Any:
+        return half(robot, q, [[1, 7], [2, 5]]) + half(robot, q, P=np.eye(2)) + np.outer(q, q)[0]
+
+    quantity = rbdgen.Quantity("1", (2, 2), symmetric=True)
+    half = rbdgen.function(inputs={"P": quantity}, outputs={"y": ("1", 2)}, name="half")(inner)
+    both = rbdgen.function(outputs={"y": ("1", 2)}, name="both")(outer)
+    library = rbdgen.build("double_pendulum", functions=[both, half])
+    q = np.array([0.3, -0.7])
+    expected = np.array([[2.0, 2], [2, 6]]) @ q + q[0] * q
+    np.testing.assert_allclose(library.both(q), expected, rtol=1e-14)
+    np.testing.assert_allclose(both(rbdgen.load_robot("double_pendulum"), q), expected, rtol=1e-14)
+    wrong = rbdgen.function(outputs={"y": ("1", 2)}, name="wrong")(lambda robot, q: half(robot, q, q))
+    with pytest.raises(rbdgen.RbdgenError, match=r"half: P has shape \(2,\); give \(2, 2\)"):
+        rbdgen.build("double_pendulum", functions=[wrong])

@@ -104,6 +104,7 @@ DECLARATIONS: list[tuple[dict[str, Any], str]] = [
     ({"outputs": {"y": 3}}, "output, 'y': 3 is no quantity"),
     ({"outputs": {"y": ("m", 0)}}, "shape (0,): give positive integers, or sizes: nq"),
     ({"outputs": {"y": ("m", "nn")}}, "shape ('nn',): give positive integers, or sizes: nq"),
+    ({"outputs": {"out": "q"}}, "every call takes an argument 'out'; rename it"),
     ({"outputs": {"q_dot": "q"}}, "'q_dot' would be the name of an array of a derivative; rename it"),
     ({"outputs": {"k": "q"}}, "an argument named 'k' would hide a name of the emitted C"),
     ({"outputs": {"y": "q"}, "inputs": {"z": "q"}}, "the text takes no argument 'z'; leave it out of inputs"),

@@ -25,6 +25,9 @@ from rbdgen.signature import Argument, Signature
 
 _SOURCE: Final = "Griewank and Walther 2008, chapter 3"
 
+MOST_AXES: Final = 3
+"""The largest number of axes of an array, as in `templates/python/calls.c`."""
+
 BY_COLUMNS: Final = "columns"
 """The form that computes a Jacobian column by column."""
 
@@ -98,9 +101,15 @@ def whole(function: Function, kind: str) -> Function:
     by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
     if not by:
         raise OptionError(f"function '{name}': all inputs of '{function.name}' are held; leave it out")
+    derivatives = _outputs(function, kind, by)
+    if (large := next((x for x in derivatives if len(x.shape) > MOST_AXES), None)) is not None:
+        raise OptionError(
+            f"function '{name}': {large.name} would have {len(large.shape)} axes, and arrays have at most "
+            f"{MOST_AXES}; take NAME_jvp"
+        )
     return replace(
         function,
-        signature=Signature(name, function.signature.inputs, tuple(_outputs(function, kind, by))),
+        signature=Signature(name, function.signature.inputs, tuple(derivatives)),
         summary=made.summary.format(function.name),
         forms=tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in made.forms),
         operations=partial(_operations, function.operations, made.times),

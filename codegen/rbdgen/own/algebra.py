@@ -225,7 +225,24 @@ def _inverse(A: Any) -> Any:
 
 
 def _solution(A: Any, b: Any) -> Any:
-    return array(np.asarray(solve(A, b), object))
+    """The solution of A x = b by Gaussian elimination without pivots (Golub and Van Loan 2013, 3.2). A need
+    not be symmetric, but its leading minors must not be 0.
+    """
+    A, n = _matrix("np.linalg.solve", A)
+    U, x = A.copy(), np.array(np.asarray(b, object)).view(Array)
+    if x.ndim not in (1, 2) or len(x) != n:
+        raise TextError(f"np.linalg.solve: the right-hand side has shape {x.shape}; give {n} rows")
+    for k in range(n):
+        reciprocal = 1 / U[k, k]
+        for i in range(k + 1, n):
+            factor = U[i, k] * reciprocal
+            U[i, k + 1 :] = U[i, k + 1 :] - factor * U[k, k + 1 :]
+            x[i] = x[i] - factor * x[k]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = x[i] - U[i, k] * x[k]
+        x[i] = x[i] / U[i, i]
+    return x
 
 
 FUNCTIONS.update(

@@ -70,6 +70,8 @@ def _compared(holds: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _equal(x: Any, y: Any) -> Any:
+    if isinstance(x, Condition) or isinstance(y, Condition):
+        return (x & y) | (_inverted(x) & _inverted(y))
     if not (isinstance(x, Expr) or isinstance(y, Expr)):
         return x == y
     return Condition((x <= y).select) & Condition((y <= x).select)
@@ -83,8 +85,6 @@ def _different(x: Any, y: Any) -> Any:
 def _inverted(x: Any) -> Any:
     return ~x if isinstance(x, Condition) else not x
 
-
-_clipped: Final = np.frompyfunc(lambda x, low, high: least(largest(x, low), high), 3, 1)
 
 _WHERE: Final = np.frompyfunc(_choice, 3, 1)
 
@@ -124,8 +124,26 @@ def _by_method(function: Any) -> Callable[..., Any]:
     return each
 
 
-_MAX: Final = np.frompyfunc(largest, 2, 1)
-_MIN: Final = np.frompyfunc(least, 2, 1)
+def _without(limit: float, choose: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The larger or the lesser of two values, where `limit` is an infinity that is no bound."""
+
+    def chosen(x: Any, y: Any) -> Any:
+        if isinstance(x, Expr) and _is_number(y, limit):
+            return x
+        return y if isinstance(y, Expr) and _is_number(x, limit) else choose(x, y)
+
+    each: Callable[..., Any] = np.frompyfunc(chosen, 2, 1)
+    return each
+
+
+def _is_number(x: Any, number: float) -> bool:
+    return not isinstance(x, Expr) and bool(x == number)
+
+
+_MAX: Final = _without(-np.inf, largest)
+_MIN: Final = _without(np.inf, least)
+
+_clipped: Final = np.frompyfunc(lambda x, low, high: _MIN(_MAX(x, low), high), 3, 1)
 
 _UFUNCS: Final[Mapping[Any, Any]] = MappingProxyType(
     {ufunc: _evaluated(op) for op, ufunc in _ELEMENTARY.items()}
@@ -185,19 +203,23 @@ class Array(np.ndarray[Any, Any]):
         instead = _clipped if ufunc.__name__ == "clip" else _UFUNCS.get(ufunc)
         if instead is None and ufunc not in _PLAIN:
             raise TextError(f"np.{ufunc.__name__} does not exist for expressions; {_known()}")
-        into = options.pop("out", None)
+        (into,) = options.pop("out", None) or (None,)
         options.pop("dtype", None)
+        if method == "__call__" and options.pop("where", True) is not True:
+            raise TextError(f"np.{ufunc.__name__} of expressions takes no where; take np.where")
         given = [np.asarray(x, object).view(np.ndarray) for x in inputs]
         try:
             found = getattr(instead or ufunc, method)(*given, **options)
         except TypeError as error:
             raise TextError(f"np.{ufunc.__name__} does not take these operands; {error}") from None
-        if into is not None:
-            if into[0].dtype != object:
-                raise TextError(f"an array of floats cannot hold the result of np.{ufunc.__name__}; {_ZEROS}")
-            into[0][...] = found
-            return into[0]
-        return array(found)
+        if into is None:
+            return array(found)
+        if into.dtype != object:
+            raise TextError(f"an array of floats cannot hold the result of np.{ufunc.__name__}; {_ZEROS}")
+        if into.ndim == 0:  # a single number, which does not change: t += 1 gives t another value
+            return array(found)
+        into[...] = found
+        return into
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Compute a function of NumPy that takes whole arrays."""
@@ -209,7 +231,15 @@ class Array(np.ndarray[Any, Any]):
         found = super().__array_function__(func, types, args, kwargs)
         if isinstance(found, (list, tuple)):
             return type(found)(array(x) if _holds_objects(x) else x for x in found)
-        return array(found) if _holds_objects(found) else found
+        return array(found) if _holds_objects(found) or isinstance(found, (Expr, Condition)) else found
+
+    def dot(self, *args: Any, **options: Any) -> Any:
+        """`np.dot` of this array and another one."""
+        return array(super().dot(*args, **options))
+
+    def trace(self, *args: Any, **options: Any) -> Any:
+        """`np.trace` of this array."""
+        return array(super().trace(*args, **options))
 
     def __getitem__(self, key: Any) -> Any:
         return array(super().__getitem__(key))
@@ -260,12 +290,12 @@ def array(values: Any) -> Any:
 
 
 def numbers(values: Any) -> Any:
-    """An array of these values, which may be expressions, numbers, and lists or arrays of them.
+    """A new array of these values, which may be expressions, numbers, and lists or arrays of them.
 
     This is the public `rbdgen.array`, for example `rbdgen.array([x[0], 0, x[1]])`, where `np.array` would not
     keep the type of single expressions. Without any expression the result is a plain array of floats.
     """
-    made = array(_bare(values))
+    made = np.array(_bare(values), object).view(Array)
     if any(isinstance(x, (Expr, Condition)) for x in made.ravel().view(np.ndarray)):
         return made
     return np.array(made, float)
@@ -306,15 +336,18 @@ def where(condition: Any, *values: Any) -> Any:
     return array(_WHERE(np.asarray(condition), *(np.asarray(x, object) for x in values)))
 
 
-def clip(values: Any, low: Any = None, high: Any = None, **_: Any) -> Any:
-    """`np.clip(values, low, high)` for expressions."""
-    found = values if low is None else np.maximum(array(np.asarray(values, object)), low)
-    return found if high is None else np.minimum(array(np.asarray(found, object)), high)
-
-
-def _extreme(ufunc: Any, values: Any, axis: Any = None, **_: Any) -> Any:
-    flat = array(np.asarray(values, object))
-    return ufunc.reduce(flat.ravel() if axis is None else flat, axis=0 if axis is None else axis)
+def clip(values: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
+    """`np.clip(values, low, high)` for expressions. Bounds may be infinite."""
+    for name, bound in options.items():
+        if name in ("a_min", "min") and low is None:
+            low = bound
+        elif name in ("a_max", "max") and high is None:
+            high = bound
+        elif bound is not None:
+            raise TextError(f"np.clip of expressions takes no {name}; give np.clip(x, low, high)")
+    found = array(np.asarray(values, object))
+    found = found if low is None else np.maximum(found, low)
+    return found if high is None else np.minimum(found, high)
 
 
 def _norm(values: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -342,7 +375,5 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.where: where,
     np.clip: clip,
     np.linalg.norm: _norm,
-    np.max: lambda values, axis=None, **_: _extreme(np.maximum, values, axis),
-    np.min: lambda values, axis=None, **_: _extreme(np.minimum, values, axis),
 }
 """The functions of NumPy on whole arrays that are replaced on expressions; `algebra.py` adds to them."""

@@ -141,6 +141,9 @@ def signature(
         raise OptionError(f"{where}: the text takes nothing but the robot; give it an input, such as q")
     if not outputs:
         raise OptionError(f"{where} names no output; give outputs={{'tau': 'tau'}}")
+    for word in ("out", "threads"):
+        if word in (*names, *outputs):
+            raise OptionError(f"{where}: every call takes an argument '{word}'; rename it")
     for mark in (BAR, DOT):
         if found := next((x for x in (*names, *outputs) if x.endswith(mark)), None):
             raise OptionError(f"{where}: '{found}' would be the name of an array of a derivative; rename it")

@@ -103,9 +103,8 @@ class Handle:
         elements = [_elements(called, x, value) for x, value in zip(signature.inputs, given, strict=True)]
         key = (row.name, *(tuple(map(_key, x)) for x in elements))
         if key not in self._known:
-            found = self._outputs(row, signature.inputs, elements, signature.outputs)
-            self._known[key] = _shaped(row.name, signature.outputs, found)
-        return self._known[key]
+            self._known[key] = self._outputs(row, signature.inputs, elements, signature.outputs)
+        return _shaped(row.name, signature.outputs, self._known[key])
 
     def replayed(
         self, graph: Graph, signature: SizedSignature, arguments: Sequence[Any], named: dict[str, Any]
@@ -204,11 +203,11 @@ def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
 
 
 def _shaped(name: str, outputs: Sequence[SizedArgument], found: Sequence[Sequence[Any]]) -> Any:
-    """The outputs as arrays; a named tuple if there are several."""
+    """The outputs as new arrays, which a text may write to; a named tuple if there are several."""
     arrays = []
     for x, elements in zip(outputs, found, strict=True):
         if isinstance(elements, np.ndarray):
-            arrays.append(elements.reshape(x.shape)[()])
+            arrays.append(elements.reshape(x.shape).copy()[()])
             continue
         values = np.empty(len(elements), object)
         values[:] = elements

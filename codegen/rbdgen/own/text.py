@@ -10,6 +10,7 @@ import inspect
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import update_wrapper
 from typing import Any
 
@@ -22,6 +23,7 @@ from rbdgen.graph.expression import Expr
 from rbdgen.model.robot import Robot
 from rbdgen.own.arrays import NESTED, Array, Condition
 from rbdgen.own.declaration import signature
+from rbdgen.own.errors import TextError
 from rbdgen.own.handle import Floats, Handle
 from rbdgen.signature import Signature, SizedArgument
 
@@ -72,10 +74,10 @@ class OwnFunction(Own):
             RbdgenError: an argument is missing or has another shape than is declared.
         """
         if isinstance(robot, Handle):
-            return self._text(robot, *arguments, **named, **self.static)
+            return self._text(robot, *self._inside(robot, arguments, named), **self._fixed())
         floats = floats_of(self, robot, arguments, named)
         outputs = self.signature.sized(robot.model.sizes).outputs
-        results = self._results(self._text(Floats(robot), *floats.values(), **self.static), outputs)
+        results = self._results(self._text(Floats(robot), *floats.values(), **self._fixed()), outputs)
         found = [np.array(np.asarray(value, object), float)[()] for value in results]
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -104,9 +106,28 @@ class OwnFunction(Own):
         )
         return Composition(self.signature, summary, graph, tuple(handle.calls))
 
+    def _fixed(self) -> dict[str, Any]:
+        """The static arguments of one run, which the text may change."""
+        return deepcopy(self.static)
+
+    def _inside(self, robot: Handle, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The arguments of a call inside another text, with the shapes that are declared."""
+        sized = self.signature.sized(robot.robot.model.sizes).inputs
+        given = bound(self.name, [x.name for x in sized], arguments, named)
+        checked = []
+        for x, value in zip(sized, given, strict=True):
+            held = np.array(value, object if isinstance(value, Array) else None)
+            if held.shape != x.shape:
+                raise TextError(f"{self.name}: {x.name} has shape {held.shape}; give {x.shape}")
+            if x.symmetric is not None:
+                i, j = np.triu_indices(len(held), 1)
+                held[i, j] = held[j, i]
+            checked.append(held.view(Array) if held.dtype == object else held[()])
+        return checked
+
     def _run(self, handle: Handle, given: Sequence[Any]) -> Any:
         try:
-            return self._text(handle, *given, **self.static)
+            return self._text(handle, *given, **self._fixed())
         except (OptionError, GraphError) as error:
             raise OptionError(f"{self._where(error)}: {error}") from None
         except RecursionError:
@@ -190,7 +211,7 @@ def _floats(name: str, x: SizedArgument, value: Any) -> Any:
         raise OptionError(f"{name}: {x.name} is not an array of numbers; give shape {x.shape}") from None
     if found.shape != x.shape:
         raise OptionError(f"{name}: {x.name} has shape {found.shape}; give {x.shape}")
-    return found if x.symmetric is None else np.tril(found) + np.tril(found, -1).T
+    return found[()] if x.symmetric is None else np.tril(found) + np.tril(found, -1).T
 
 
 def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:

@@ -185,7 +185,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     printed = lines(capsys.readouterr().out)
     assert max(map(len, printed)) <= 80
-    assert len(printed) <= len(ALL) + 3
+    assert len(printed) <= len(ALL) + 5
     named = {name for name, row in ALL.items() if not (row.of_frames or row.of_contacts)}
     assert all(any(line.startswith(f"{name}(q") for line in printed) for name in named)
     assert any(line.startswith("frame_... ") for line in printed)

@@ -63,10 +63,9 @@ def functions_table() -> Table:
     table.add_row(
         ", ".join(f"NAME_{mode}" for mode in MODES), "derivatives of every function along directions"
     )
-    table.add_row(
-        ", ".join(f"NAME_{kind}" for kind in WHOLE),
-        "all derivatives of every function; the last two of functions of one number",
-    )
+    numbers = [f"NAME_{kind}" for kind, made in WHOLE.items() if made.of_a_number]
+    table.add_row("NAME_jacobian", "all derivatives of every function")
+    table.add_row(", ".join(numbers), "those of functions of one number")
     table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table
 

@@ -93,7 +93,7 @@ def verdict(subject: Subject, row: Function) -> Verdict:
 def gradients(
     robot: Robot, name: str, arrays: Sequence[Array], weights: Sequence[Array], places: Sequence[int]
 ) -> tuple[str | None, list[Array]]:
-    """What is wrong with the values, if anything, and the gradients (states, size) of the weighted results.
+    """A message if the values are wrong, else None, and the gradients (states, size) of the weighted results.
 
     The gradients are by the inputs with these places.
     """

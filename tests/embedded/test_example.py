@@ -97,7 +97,7 @@ def test_a_cut_log_is_refused(log: Path, tmp_path: Path) -> None:
 
 
 def test_late_steps_are_counted(log: Path, tmp_path: Path) -> None:
-    """The same image on a machine that is sixteen times slower reports late steps."""
+    """The program reports late steps if it runs on a machine that is sixteen times slower."""
     command = [
         "timeout",
         "600",

@@ -69,7 +69,7 @@ def check(op: str, real: str, count: int, folder: Path, first: int = 1) -> None:
 @pytest.mark.parametrize("op", KERNELS)
 @reals
 def test_some(op: str, real: str, tmp_path: Path) -> None:
-    """Of the floats, those between 1/2 and 8 next to each other; random doubles, and random pairs."""
+    """The errors are small at all floats between 1/2 and 8, at random doubles, and at random pairs."""
     first, count = (0x3F000000, 2**24) if real == "float" and ARITY[op] == 1 else (1, 100_000)
     check(op, real, count, tmp_path, first)
 

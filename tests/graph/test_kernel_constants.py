@@ -23,7 +23,7 @@ def of(real: RealName) -> Constants:
 
 @pytest.mark.parametrize("real", ["float", pytest.param("double", marks=pytest.mark.campaign)])
 def test_polynomials(real: RealName) -> None:
-    """Those of double take a minute."""
+    """The coefficients are those of the derivation. The derivation for double takes a minute."""
     for name, (coefficients, _) in polynomials(real).items():
         assert tuple(coefficients) == getattr(of(real), name)
 
@@ -39,7 +39,7 @@ def test_sums(real: RealName) -> None:
 
 @reals
 def test_exact_products(real: RealName) -> None:
-    """Of ln 2 by the exponents, and of pi/2 by the quarter turns within the range."""
+    """The first part of ln 2 times any exponent, and of pi/2 times any quarter turn in range, is exact."""
     constants, held = of(real), np.finfo(REALS[real]).nmant + 1
     turns = int(constants.tan_range / (np.pi / 2)) + 1
     exact = [(part, turns) for part in (*constants.quarter_turn.exact, *constants.quarter_turn.middle)]

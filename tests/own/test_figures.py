@@ -32,7 +32,7 @@ def test_a_composition_takes_no_more_than_its_parts() -> None:
 
 
 def test_runge_and_kutta_have_the_bits_of_the_row() -> None:
-    """The same steps in a user's text and in the row give the same values, bit by bit."""
+    """A user's text that takes the steps of the row `step_rk4` has its values, bit by bit."""
     axes, model = search(ARM.model), ARM.model
     rows = (lookup("step_rk4", model), composed(rk4.composition(ARM), model))
     graphs = [Chooser(model, axes, "graph").choose(row).program.straight for row in rows]

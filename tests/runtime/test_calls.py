@@ -343,7 +343,7 @@ def test_more_leading_axes_than_there_may_be(lib: Library, axes: int, as_c_reads
 
 
 def test_more_elements_than_there_can_be(lib: Library) -> None:
-    """By broadcasting, a few numbers would give 2 ** 62 states and 2 ** 66 bytes of results."""
+    """Inputs that broadcast to 2 ** 62 states, whose results would have 2 ** 66 bytes, are refused."""
     q = np.broadcast_to(Q, (2**31, 1, 2))
     v = np.broadcast_to(V, (2**31, 2))
     with pytest.raises(

@@ -133,7 +133,7 @@ def test_a_scattered_library(lib: Library, client: Client) -> None:
 
 
 def test_a_worker_of_another_kind_of_processor(client: Client, build_cache: Cache, tmp_path: Path) -> None:
-    """Such a worker gets C, with flags that its compiler does not have."""
+    """A worker whose compiler does not have the flags of the sender gets the C sources."""
     toolchain = Toolchain(find_compiler(), ("-O2", "-ffp-contract=off"), 2)
     made = build(render(facts("foreign"), toys(), EmitOptions(trig="builtin")), toolchain, build_cache)
     write_folder(tmp_path / "foreign", package_files(made))

@@ -102,7 +102,7 @@ def test_poses_are_placed_and_motions_are_summed() -> None:
 
 
 def test_only_what_is_read_is_stored() -> None:
-    """Of the vectors t1 to t4 of a column, with 27 numbers, only those that other columns read are stored.
+    """A column stores only those of its vectors t1 to t4, which have 27 numbers, that other columns read.
 
     M needs t1. t3 is only needed for entries of a joint with itself, which are computed together with t3.
     Psi1 + Sdot is 2 Psi1, which is stored.

@@ -64,7 +64,7 @@ class Op:
     opposite: str = ""
     """The operation that computes the opposite of its value, if that is another operation."""
     domain: str = ""
-    """What its argument must do, in words, so that the value is a finite number; empty if any number does."""
+    """The condition on the argument under which the value is finite, in words; empty if there is none."""
     work: int = 1
     """The time of the operation, as a number of additions; see `graph/cost.py`."""
     rational: bool = False

@@ -23,7 +23,7 @@ from rbdgen.own.errors import TextError
 _TAKE: Final = "take np.where, np.minimum, np.maximum or np.clip"
 
 NESTED: Final = "make it with rbdgen.array, as np.array does not unpack single expressions"
-"""What to do about an array whose elements are arrays without axes."""
+"""The remedy that errors name for a NumPy array whose elements are arrays without axes."""
 
 _ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
 

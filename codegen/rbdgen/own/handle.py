@@ -54,7 +54,7 @@ class Handle:
 
     @property
     def mass(self) -> float:
-        """The mass of all moving bodies, in kg."""
+        """The mass of all moving bodies, in kg. It is a number, even if masses are parameters."""
         return self.robot.mass
 
     @property

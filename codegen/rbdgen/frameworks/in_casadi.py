@@ -13,7 +13,14 @@ from typing import Any
 
 from rbdgen.emit.casadi.entries import Callee, Place
 from rbdgen.emit.casadi.source import casadi_name, casadi_source
-from rbdgen.emit.casadi.subjects import Needed, is_by_elements, needed, subject_of
+from rbdgen.emit.casadi.subjects import (
+    Needed,
+    hessian_in,
+    is_by_elements,
+    jacobian_in,
+    needed,
+    subject_of,
+)
 from rbdgen.emit.names import comment_text
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.errors import ArrayValueError, LoadError
@@ -106,21 +113,38 @@ class _Folder:
         batch = f"{self.sources.name}_{name}_batch.c" in self.sources.files
         return Callee(signature_of(name, facts), batch, dependence)
 
+    def value(self, name: str) -> Callee:
+        """The function with this name, which the folder has."""
+        found = self.callee(name)
+        assert found is not None
+        return found
+
     def product(self, name: str, of: Callee) -> Callee | None:
         """The product `name` with derivatives of a function for q's elements; None if there is none."""
         found = self.callee(name)
         return found if found is not None and is_by_elements(found, of.signature) else None
 
     def derivatives(self, name: str) -> str | None:
-        """The name of the function that returns all derivatives of this one; None if there is none."""
-        return derivatives_of(name, sets_of(self.manifest))
+        """The name of the function that returns all derivatives of this one; None if there is none.
+
+        NAME_jacobian and NAME_gradient are used where the folder has them.
+        """
+        value = self.value(name).signature
+        return jacobian_in(value, self.callee, flat=self.manifold.flat) or derivatives_of(
+            name, sets_of(self.manifest)
+        )
+
+    def hessian(self, name: str) -> str | None:
+        """The name of the function that returns all second derivatives of this one; None if the folder has
+        none.
+        """
+        return hessian_in(self.value(name).signature, self.callee, flat=self.manifold.flat)
 
     def needed(self, name: str, *, hessian: bool) -> Needed:
         """The functions that give the derivatives of a function; none if it cannot be differentiated."""
-        value = self.callee(name)
-        assert value is not None
+        value = self.value(name)
         given = any(x.kind in ("sines", "cosines") for x in value.signature.inputs)
-        found = needed(value.signature, self.derivatives(name), hessian=hessian)
+        found = needed(value.signature, self.derivatives(name), hessian=hessian, whole=self.hessian(name))
         known = name == UPDATE or self.is_differentiable(name)
         if given or not known or self.is_of_tangents(name):
             return Needed(None if given else found.derivatives, None, ())
@@ -138,9 +162,8 @@ class _Folder:
 
     def lacks(self, name: str, wanted: Needed) -> bool:
         """Whether the folder lacks one of the functions that give the derivatives."""
-        value = self.callee(name)
-        assert value is not None
-        products = dict.fromkeys(filter(None, (wanted.first, *wanted.second)))
+        value = self.value(name)
+        products = dict.fromkeys(x for x in (wanted.first, *wanted.second) if x and x != self.hessian(name))
         missing = wanted.derivatives is not None and self.callee(wanted.derivatives) is None
         return missing or any(self.product(product, value) is None for product in products)
 
@@ -176,13 +199,13 @@ def _compiled(
     manifest, sources = folder.manifest, folder.sources
     robot = f"the robot '{comment_text(manifest['robot_name'])}'"
     place = Place(sources.name, robot, manifest["rbdgen"], folder.manifold)
-    value = folder.callee(name)
-    assert value is not None
+    value = folder.value(name)
     products = {f"{name}_{mode}" for mode in ("vjp", "jvp", "hvp")}
     subject = subject_of(
         name,
         folder.derivatives(name),
         lambda other: folder.product(other, value) if other in products else folder.callee(other),
+        folder.hessian(name),
     )
     own = {f"casadi/{casadi_name(sources.name, name, knots)}.c": casadi_source(place, subject, knots)}
     flags = json.loads(library.content.text(ORIGIN))["flags"]

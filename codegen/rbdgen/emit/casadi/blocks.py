@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rbdgen.emit.casadi.entries import Place, Subject
 from rbdgen.emit.casadi.matrices import Matrix, in_coordinates, jacobian_of
 from rbdgen.emit.casadi.patterns import first_pattern
-from rbdgen.emit.casadi.subjects import DIFFERENTIATED
+from rbdgen.emit.casadi.subjects import covered_by
 from rbdgen.errors import EmitError
 from rbdgen.signature import SizedArgument
 from rbdgen.wording import option
@@ -48,11 +48,12 @@ def blocks_of(subject: Subject, place: Place, matrices: Mapping[str, Matrix]) ->
     value = subject.value.signature
     found = {}
     if subject.derivatives is not None:
-        left = iter(subject.derivatives.signature.outputs)
-        for y in value.outputs:
-            for x in value.inputs:
-                if x.kind in DIFFERENTIATED:
-                    found[y.name, x.name] = _known(subject, place, matrices, next(left), y, x)
+        given = subject.derivatives.signature
+        by = covered_by(given.name, value)
+        wanted = [(y, x) for y in value.outputs for x in by]
+        derivatives = given.outputs[len(given.outputs) - len(wanted) :]  # a gradient follows the value
+        for (y, x), derivative in zip(wanted, derivatives, strict=True):
+            found[y.name, x.name] = _known(subject, place, matrices, derivative, y, x)
     for (y_name, x_name), pairs in first_pattern(value, subject.vjp, subject.jvp).items():
         pattern = of_pattern(pairs, matrices[y_name], matrices[x_name])
         known = found.get((y_name, x_name))

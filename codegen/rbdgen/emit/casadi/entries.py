@@ -45,13 +45,17 @@ class Subject:
     value: Callee
     """The function itself."""
     derivatives: Callee | None = None
-    """All its Jacobians at once."""
+    """All its Jacobians at once, perhaps with its value: a function of the table, NAME_jacobian or
+    NAME_gradient.
+    """
     vjp: Callee | None = None
     """Products of weights with its Jacobians. This and the next two differentiate by the elements of q."""
     jvp: Callee | None = None
     """Products of its Jacobians with rates."""
     hvp: Callee | None = None
     """Products of second derivatives."""
+    hessian: Callee | None = None
+    """NAME_hessian, all its second derivatives at once."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,9 @@ class Result:
     places: int = 0
     """The number of the table that maps CasADi's numbers to those of the array."""
     rows: int = 0
-    """The rows of a Jacobian that are first converted from the tangent space to coordinates of q, else 0."""
+    """The rows of a Jacobian that are first converted from the tangent space of q, else 0."""
+    q: str = ""
+    """The name of a configuration, if there are such rows."""
     room: int = 0
     """The place in `w` of the converted rows."""
 

@@ -54,6 +54,14 @@ class Matrix:
         """The sparsity, in CasADi's form, of the matrices of several states as blocks on a diagonal."""
         return self._compressed(states * self.rows, states, self.rows)
 
+    def of_rows(self, states: int) -> tuple[int, ...]:
+        """The sparsity, in CasADi's form, of the derivatives of the Jacobians of one number of several
+        states. This matrix has those of a state; the Jacobians are blocks on a diagonal.
+        """
+        spread = tuple((column, row * states, place) for column, row, place in self.entries)
+        above = self.rows * states
+        return Matrix(above, self.columns, spread)._compressed(above * states, states, above + 1)
+
     def _compressed(self, rows: int, states: int, step: int) -> tuple[int, ...]:
         if len(self.entries) == self.size and rows == self.rows:
             return rows, self.columns * states, 1  # a third number of 1 means "dense" in CasADi

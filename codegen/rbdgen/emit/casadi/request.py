@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdgen.emit.backends import asked_for
-from rbdgen.emit.casadi.subjects import needed
+from rbdgen.emit.casadi.entries import Callee
+from rbdgen.emit.casadi.subjects import jacobian_in, needed
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import derivatives_of, is_differentiable
 from rbdgen.model.model import Model
@@ -44,11 +45,18 @@ def extended(options: Options, rows: Mapping[str, Function], model: Model, param
     more: list[str] = []
     products: set[str] = set()
     own = {name: row for name, row in rows.items() if row.composition is not None}
+
+    def find(name: str) -> Callee | None:
+        return Callee(rows[name].sized(model, parameters), batch=False) if name in rows else None
+
     for name, row in rows.items():
-        if row.derivative_of in rows or (row.differentiated and row.differentiated.of.name in rows):
+        made = row.differentiated or row.whole
+        if row.derivative_of in rows or (made and made.of.name in rows):
             continue
-        all_at_once = derivatives_of(name, model.contact_sets)
-        found = needed(row.sized(model, parameters), all_at_once, hessian=False, parameters=parameters)
+        value = row.sized(model, parameters)
+        asked = None if options.packed and not flat else jacobian_in(value, find, flat=flat)
+        all_at_once = asked or derivatives_of(name, model.contact_sets)
+        found = needed(value, all_at_once, hessian=False, parameters=parameters)
         more += [found.derivatives] if found.derivatives else []
         if (
             found.first

@@ -1,17 +1,18 @@
 """The C of one CasADi function: the inputs, the calls and the results of each of its entry points.
 
 CasADi finds the derivatives of NAME by their names: jac_NAME, its Jacobian; adj1_NAME, the product of weights
-with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function; and
-fwd1_jac_NAME, the change of the Jacobian along a direction.
+with it; jac_adj1_NAME, the Jacobian of that product, which is the Hessian of a weighted function;
+fwd1_jac_NAME, the change of the Jacobian along a direction; and jac_jac_NAME, the Jacobian of the Jacobian.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from rbdgen.emit.casadi.blocks import blocks_of, of_pattern
+from rbdgen.emit.casadi.conversion import conversion
 from rbdgen.emit.casadi.entries import (
     Array,
     Call,
@@ -24,11 +25,11 @@ from rbdgen.emit.casadi.entries import (
     Result,
     Subject,
 )
+from rbdgen.emit.casadi.hessians import derivatives_of_rows
 from rbdgen.emit.casadi.matrices import Matrix, matrix_of
 from rbdgen.emit.casadi.patterns import second_pattern
 from rbdgen.emit.casadi.products import Plan, Seeds, by_columns, by_rows, groups, products_of
 from rbdgen.emit.casadi.rooms import Rooms, whole
-from rbdgen.emit.coordinates import statements, statements_of_lanes
 from rbdgen.emit.text import filled
 from rbdgen.errors import EmitError
 from rbdgen.signature import BAR, DOT, SizedArgument
@@ -79,30 +80,11 @@ def casadi_source(place: Place, subject: Subject, knots: int) -> str:
             for result in entry.results
             if entry.call is not None and not entry.call.apart
         ),
-        rows=_rows(place, element if apart else None) if any(x.rows for x in results) else None,
+        rows=conversion(place, element if apart else None) if any(x.rows for x in results) else None,
         manifold=place.manifold,
         quaternions=place.manifold.quaternions,
         lengths=any(products.lengths for entry in entries for products in entry.products),
-        q=next((x.name for x in subject.value.signature.inputs if x.kind == "configuration"), ""),
     )
-
-
-@dataclass(frozen=True)
-class CRows:
-    """The function that turns rows in the tangent space of q into rows by its elements."""
-
-    statements: tuple[str, ...]
-    trigonometry: tuple[str, ...]
-    """The functions that it calls: "sin", "cos", both or none."""
-
-
-def _rows(place: Place, lanes: str | None) -> CRows:
-    """The function of `CRows` for numbers, or for vectors of the type `lanes`."""
-    graph = place.to_coordinates
-    used = {node.op for node in graph.nodes}
-    every = f"{place.macro}_ALL"
-    body = statements(graph) if lanes is None else statements_of_lanes(graph, lanes, every)
-    return CRows(body, tuple(name for name in ("sin", "cos") if name in used))
 
 
 def _calls(entry: Entry) -> Iterable[Call]:
@@ -142,7 +124,9 @@ class _Writer:
         found, vjp, hvp = [self.value()], self.subject.vjp, self.subject.hvp
         if self.blocks:
             found.append(self.jacobian())
-        if vjp is not None:
+        if self.subject.hessian is not None:
+            found.append(self.jacobian_of_jacobian(self.subject.hessian))
+        elif vjp is not None:
             found.append(self.adjoint(vjp))
             if hvp is not None and self.blocks:
                 found.append(self.second(vjp, hvp))
@@ -210,6 +194,18 @@ class _Writer:
                 results.append(self._jacobian_block(f"jac_{y.name}_{x.name}", y, x, call, states))
         products = self._first(0, left, states)
         return self._entry(f"jac_{self.symbol}", inputs, call, results, states, products)
+
+    def jacobian_of_jacobian(self, hessian: Callee) -> Entry:
+        """The entry point of the derivatives of all dy/dx, where y is one number."""
+        inputs = (
+            *self._inputs(),
+            *self._placeholders("out_", self.given),
+            *(self._zero_input(f"out_jac_{y.name}_{x.name}", y, x) for y in self.given for x in self.taken),
+        )
+        states = self.rooms.states(hessian.signature.outputs, hessian)
+        call = self.rooms.call(hessian, states, self._arrays(), apart=True)
+        results = derivatives_of_rows(self.rooms, self.subject, self.matrices, call)
+        return self._entry(f"jac_jac_{self.symbol}", inputs, call, results, states)
 
     def second(self, vjp: Callee, hvp: Callee) -> Entry:
         """The entry point of all d(x_bar)/dx, and of d(x_bar)/d(y_bar), which is the transposed Jacobian."""
@@ -346,7 +342,8 @@ class _Writer:
         assert call is not None
         array = next(array for array in call.arrays if array.name == found.derivative.name)
         size = block.size if found.rows else found.derivative.size
-        return self._gathered(name, block.diagonal(self.knots), block, array, size, found.rows, states)
+        made = self._gathered(name, block.diagonal(self.knots), block, array, size, found.rows, states)
+        return replace(made, q=x.name) if found.rows else made
 
     def _of_block(self, name: str, block: Matrix, of: SizedArgument, by: SizedArgument) -> Result:
         """A result that is filled from products; it is zero if the block has no entries."""
@@ -381,7 +378,7 @@ class _Writer:
         """
         places = 0 if array.direct is not None else self.rooms.places.number(matrix.places)
         held, room = len(matrix.entries), self.rooms.taken(whole(states) * size if rows else 0)
-        return Result(name, self._sparsity(sparsity), held, array, size, places, rows, room)
+        return Result(name, self._sparsity(sparsity), held, array, size, places, rows, room=room)
 
     def _sparsity(self, sparsity: Sequence[int]) -> int:
         return self.rooms.sparsities.number(sparsity)

@@ -23,10 +23,31 @@ OWN = {"reach": (reach, ARM), "running": (running, QUADRUPED)}
 
 BALL = rbdgen.load_robot("planar3r", base="floating")
 
+
+def rubbing() -> Robot:
+    """A double pendulum with damping and friction."""
+    body: dict[str, Any] = {"mass": 2.0, "com": (0, 0.1, -0.5), "inertia": (0.1, 0.2, 0.1)}
+    joint: dict[str, Any] = {"type": "revolute", "axis": (0, 1, 0), "damping": 0.3, "friction": 0.2}
+    builder = rbdgen.RobotBuilder("rubbing").add_body("base")
+    builder.add_body("upper", parent="base", **joint, **body)
+    builder.add_body("lower", parent="upper", xyz=(0, 0.1, -1), **(joint | {"axis": (1, 0, 0)}), **body)
+    return rbdgen.load_robot(builder, damping=True, friction=("smooth", 0.1))
+
+
+RUBBING = rubbing()
+
+TOUCHING = rbdgen.load_robot(
+    "double_pendulum",
+    base="floating",
+    frames=["lower"],
+    contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))],
+)
+
 PINNED = [
     ("reach_jacobian", ARM, 11009),
     ("step_jacobian", ARM, 6030),
-    ("rnea_jacobian", ARM, 2460),
+    ("rnea_jacobian", ARM, 1649),
+    ("aba_jacobian", ARM, 3378),
     ("running_gradient", QUADRUPED, 6637),
     ("kinetic_energy_hessian", ARM, 1897),
 ]
@@ -62,6 +83,12 @@ def test_operations(name: str, robot: Robot, most: int) -> None:
         ("reach", ARM, None),
         ("rnea", BALL, "columns"),
         ("rnea", BALL, "rows"),
+        ("rnea", BALL, "derivatives"),
+        ("rnea", RUBBING, "derivatives"),
+        ("aba_fext", RUBBING, "derivatives"),
+        ("frame_acceleration_aligned", TOUCHING, "derivatives"),
+        ("contact_aba", TOUCHING, "derivatives"),
+        ("contact_aba_held", TOUCHING, None),
         ("step", BALL, "columns"),
         ("step", BALL, "rows"),
         ("difference", BALL, None),
@@ -89,6 +116,16 @@ def test_columns_are_derivatives_along_unit_vectors(name: str, robot: Robot, for
                 block = found[f"d{output.removesuffix('_dot')}_d{x.name.removesuffix('_dot')}"]
                 block = np.reshape(block, (-1, x.size))
                 np.testing.assert_allclose(block[:, k], np.ravel(column), rtol=1e-9, atol=1e-9)
+
+
+def test_rows_of_derivatives_have_the_fewest_operations() -> None:
+    """Where a row of the table has the derivatives, the Jacobian is that row unless some are missing."""
+    forms = {name: row(f"{name}_jacobian", TOUCHING).forms for name in ("contact_aba", "contact_aba_held")}
+    assert [form.name for form in forms["contact_aba"]] == ["columns", "rows", "derivatives"]
+    assert [form.name for form in forms["contact_aba_held"]] == ["columns", "rows"]  # by anchors, too
+    choice = Chooser(ARM.model, search(ARM.model), "graph").choose(row("aba_jacobian", ARM))
+    assert choice.form == "derivatives"
+    assert choice.program.cost.total == min(cost.total for cost in choice.alternatives.values())
 
 
 @pytest.mark.parametrize(("name", "robot"), [("kinetic_energy", ARM), ("kinetic_energy", BALL)])

@@ -274,6 +274,8 @@ class Whole:
     """The function that is differentiated."""
     by: tuple[Argument, ...]
     """The inputs of `of` with respect to which it is differentiated."""
+    derivatives: Function | None = None
+    """The row whose outputs are the same derivatives, for a Jacobian of a function that has such a row."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:

@@ -187,7 +187,7 @@ def lookup(
     if (derived := mode_of(name)) is not None:
         return _differentiated(*derived, model, sets, own)
     if name not in ALL and (derived := whole_of(name)) is not None:
-        return whole(lookup(derived[0], model, sets, own), derived[1])
+        return _whole(*derived, model, sets, own)
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; {_instead(name, own)}")
     if model is not None and (missing := ALL[name].missing(model)):
@@ -198,6 +198,15 @@ def lookup(
             f"give {remedies}{either(' to load_robot', '')}"
         )
     return ALL[name]
+
+
+def _whole(
+    base: str, kind: str, model: Model | None, sets: Sequence[ContactSet], own: Mapping[str, Function]
+) -> Function:
+    """The row of a whole derivative; `kind` is a key of `WHOLE`."""
+    function = lookup(base, model, sets, own)
+    derivatives = None if base in own else derivatives_of(base, model.contact_sets if model else sets)
+    return whole(function, kind, None if derivatives is None else lookup(derivatives, model, sets))
 
 
 def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:

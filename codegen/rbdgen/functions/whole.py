@@ -35,6 +35,10 @@ BY_ROWS: Final = "rows"
 """The form that computes a Jacobian row by row."""
 
 
+BY_DERIVATIVES: Final = "derivatives"
+"""The form of a Jacobian for functions whose derivatives are a row of the table."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of whole derivative."""
@@ -83,8 +87,11 @@ def whole_of(name: str) -> tuple[str, str] | None:
     return (base, kind) if base and kind in WHOLE else None
 
 
-def whole(function: Function, kind: str) -> Function:
-    """The row of a whole derivative. Raises OptionError if the function has none."""
+def whole(function: Function, kind: str, row: Function | None = None) -> Function:
+    """The row of a whole derivative. Raises OptionError if the function has none.
+
+    `row` is the row whose outputs are the derivatives of the function, or None if there is none.
+    """
     name, made = f"{function.name}_{kind}", WHOLE[kind]
     if function.differentiated is not None or function.whole is not None:
         raise OptionError(
@@ -107,11 +114,16 @@ def whole(function: Function, kind: str) -> Function:
             f"function '{name}': {large.name} would have {len(large.shape)} axes, and arrays have at most "
             f"{MOST_AXES}; take NAME_jvp"
         )
+    forms = list(made.forms)
+    if row is not None and (kind != "jacobian" or not _is_complete(row, function, derivatives)):
+        row = None
+    if row is not None:
+        forms.append((BY_DERIVATIVES, f"the cheapest form of {row.name}"))
     return replace(
         function,
         signature=Signature(name, function.signature.inputs, tuple(derivatives)),
         summary=made.summary.format(function.name),
-        forms=tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in made.forms),
+        forms=tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in forms),
         operations=partial(_operations, function.operations, made.times),
         pinocchio=None,
         identities=(),
@@ -122,8 +134,14 @@ def whole(function: Function, kind: str) -> Function:
         inverse=None,
         along=None,
         composition=None,
-        whole=Whole(kind, function, by),
+        whole=Whole(kind, function, by, row),
     )
+
+
+def _is_complete(row: Function, function: Function, derivatives: list[Argument]) -> bool:
+    """Whether a row has all derivatives of a function. Some lack those by inputs such as anchors."""
+    names = [[x.name for x in one.signature.inputs] for one in (row, function)]
+    return names[0] == names[1] and len(row.signature.outputs) == len(derivatives)
 
 
 def _operations(of: Callable[[TreeSize], int], times: int, size: TreeSize) -> int:

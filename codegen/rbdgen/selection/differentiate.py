@@ -15,7 +15,7 @@ from typing import Any, Final
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.function import Differentiated, Function, Whole
-from rbdgen.functions.whole import BY_COLUMNS, BY_ROWS
+from rbdgen.functions.whole import BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
@@ -156,9 +156,14 @@ class Chooser:
         by = [_moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
         told = self._in_tangents(made.of)
         if made.kind == "jacobian":
-            ways = {BY_COLUMNS: by_columns, BY_ROWS: by_rows}
-            forms = [function.form_for(self.model, forced).name] if forced is not None else list(ways)
-            tried = {form: ways[form](graph, by, told) for form in forms}
+            ways = {
+                BY_COLUMNS: lambda: by_columns(graph, by, told),
+                BY_ROWS: lambda: by_rows(graph, by, told),
+                BY_DERIVATIVES: lambda: self._by_row(function, made),
+            }
+            known = [form.name for form in function.forms]
+            forms = [function.form_for(self.model, forced).name] if forced is not None else known
+            tried = {form: ways[form]() for form in forms}
         else:
             (form,) = (form.name for form in function.forms)
             tried = {form: (with_gradient if made.kind == "gradient" else hessian)(graph, by)}
@@ -167,6 +172,17 @@ class Chooser:
         program = straight_line(_table_last(tried[best]))
         steps = TO_C if counts[best].total < LONG else ONCE
         return Choice(apply(program, steps), best, own.axes, counts)
+
+    def _by_row(self, function: Function, made: Whole) -> Graph:
+        """The Jacobian by the row of the table that has the same derivatives."""
+        assert made.derivatives is not None
+        graph = _graph_of(self._straight(made.derivatives).program)
+        outputs = function.sized(self.model, len(self.table.defaults) if self.table else 0).outputs
+        named = [
+            replace(output, name=wanted.name, shape=wanted.shape)
+            for output, wanted in zip(graph.outputs, outputs, strict=True)
+        ]
+        return replace(graph, outputs=tuple(named))
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs with respect to which the function is differentiated."""

@@ -185,7 +185,7 @@ def test_a_text_calls_imported_functions() -> None:
     np.testing.assert_allclose(control(ROBOT, *given), values, rtol=1e-12)
     np.testing.assert_allclose(library.control(*given), values, rtol=1e-12)
     wrong = rbdgen.function(outputs={"tau": "tau"}, name="wrong")(lambda robot, q: hold(robot, 2 * q))
-    with pytest.raises(OptionError, match="hold takes q, v, target; give v, target too"):
+    with pytest.raises(OptionError, match="hold takes q, v, target; v, target are missing"):
         wrong.composition(ROBOT)
 
 

@@ -244,3 +244,20 @@ def test_own_functions_call_each_other() -> None:
     wrong = rbdgen.function(outputs={"y": ("1", 2)}, name="wrong")(lambda robot, q: half(robot, q, q))
     with pytest.raises(rbdgen.RbdgenError, match=r"half: P has shape \(2,\); give \(2, 2\)"):
         rbdgen.build("double_pendulum", functions=[wrong])
+
+
+def test_numpy_on_expressions() -> None:
+    """Arrays of np.array, conditions one after the other, and reductions over several axes."""
+
+    def text(robot: Any, q: Any) -> Any:
+        pairs = np.outer(q, np.array([q[1], 0.5]))
+        extremes = np.max(pairs, axis=(0, 1)) - np.min(pairs)
+        spread = np.var(pairs, axis=0) + np.std(q, ddof=1)
+        chosen = np.select([q > 0.5, q > 0], [q, 2 * q], np.array([q[0], 3]))
+        return rbdgen.array([extremes, *spread, *chosen])
+
+    function = rbdgen.function(outputs={"y": ("1", 5)}, name="reduced")(text)
+    robot = rbdgen.load_robot("double_pendulum")
+    library = rbdgen.build(robot, functions=[function])
+    for q in ([0.7, 0.2], [0.2, -0.4], [-0.3, 0.6]):
+        np.testing.assert_allclose(library.reduced(q), function(robot, np.array(q)), rtol=1e-14)

@@ -20,8 +20,14 @@ from rbdgen.resources import template_root
 
 
 def made(text: Callable[..., Any], outputs: Any = None, **told: Any) -> OwnFunction:
-    function: OwnFunction = rbdgen.function(outputs=outputs or {"y": ("1", 7)}, name="mine", **told)(text)
+    told = {"name": "mine", "outputs": outputs or {"y": ("1", 7)}} | told
+    function: OwnFunction = rbdgen.function(**told)(text)
     return function
+
+
+def assigned(into: Any, values: Any) -> Any:
+    into[:] = values
+    return into
 
 
 TEXTS: list[tuple[Callable[..., Any], str]] = [
@@ -31,19 +37,24 @@ TEXTS: list[tuple[Callable[..., Any], str]] = [
     (lambda robot, q: np.floor(q), "np.floor does not exist for expressions; there are absolute"),
     (lambda robot, q: np.linalg.eig(q), "np.eig does not exist for expressions"),
     (lambda robot, q: q + "a", "np.add does not take these operands"),
-    (lambda robot, q: np.array([q[0], *6 * [0]]), "output 'y' holds arrays; make it with rbdgen.array, as"),
     (
-        lambda robot, q: robot.crba(np.array([q[0], *6 * [0]])),
-        "robot.crba: q holds arrays; make it with rbdgen.array, as",
+        lambda robot, q: np.sin(np.array([q[0], q[1]])),
+        "NumPy does not know expressions in arrays of np.array",
     ),
+    (lambda robot, q: np.linalg.inv(np.array([[q[0], 0], [0, 1]])), "take rbdgen.array"),
+    (lambda robot, q: assigned(np.zeros(7), q), "an array of floats cannot hold expressions; make arrays to"),
+    (lambda robot, q: q[q > 0], "an index must be known when the text runs; take np.where(condition, x, y)"),
+    (lambda robot, q: np.ones(7)[q > 0], "an index must be known when the text runs; take np.where"),
+    (lambda robot, q: np.choose(q > 0, [q, 2 * q]), "np.choose does not exist for expressions"),
+    (lambda robot, q: np.select([q > 0], [q, q]), "np.select takes as many conditions as choices"),
     (lambda robot, q: float(q[0]) * q, "cannot become a float; make arrays to fill with rbdgen.zeros"),
     (lambda robot, q: [1, 2, 3][q[0]] * q, "cannot become an index"),
     (lambda robot, q: robot.rnee(q), "robot.rnee: unknown function 'rnee'; did you mean 'rnea'"),
     (lambda robot, q: robot.contact_jacobian(q), "robot.contact_jacobian: function 'contact_jacobian' needs"),
     (lambda robot, q: robot.crba(q[:3]), "robot.crba: q has shape (3,); give (7,)"),
-    (lambda robot, q: robot.rnea(q, q), "robot.rnea takes q, v, a; give a too"),
-    (lambda robot, q: robot.rnea(q, q, q, q), "robot.rnea takes q, v, a; give each of them once"),
-    (lambda robot, q: robot.rnea(q, q, b=q), "robot.rnea takes q, v, a; give each of them once"),
+    (lambda robot, q: robot.rnea(q, q), "robot.rnea takes q, v, a; a is missing"),
+    (lambda robot, q: robot.rnea(q, q, q, q), "robot.rnea takes q, v, a; 4 arguments are given"),
+    (lambda robot, q: robot.rnea(q, q, b=q), "robot.rnea takes q, v, a; b is none of them"),
     (lambda robot, q: q[:3], "output 'y' has shape (3,), but (7,) is declared"),
     (lambda robot, q: (q, q), "returns 2 values and names 1 output (y); return one for each"),
     (lambda robot, q: {"z": q}, "returns ['z']; its outputs are ['y']"),
@@ -106,10 +117,27 @@ DECLARATIONS: list[tuple[dict[str, Any], str]] = [
     ({"outputs": {"y": ("m", "nn")}}, "shape ('nn',): give positive integers, or sizes: nq"),
     ({"outputs": {"out": "q"}}, "every call takes an argument 'out'; rename it"),
     ({"outputs": {"q_dot": "q"}}, "'q_dot' would be the name of an array of a derivative; rename it"),
+    ({"name": "sincos", "outputs": {"y": "q"}}, "generated packages have something else named 'sincos'"),
+    ({"name": "math_exp", "outputs": {"y": "q"}}, "generated packages have something else named 'math_exp'"),
+    ({"name": "selftest", "outputs": {"y": "q"}}, "something else named 'selftest'; take another name"),
+    ({"outputs": {"table": "q"}}, "'table' is the array of parameters that stay inputs; rename it"),
+    ({"outputs": {"sin_q": "q"}}, "'sin_q' is an input of code that is given sines; rename it"),
+    ({"outputs": {"y": "q", "dy_dq": "q"}}, "'dy_dq' would be the name of an array of a derivative; rename"),
+    ({"outputs": {"near": "q"}}, "an argument named 'near_bar' would hide a name of the emitted C; rename"),
+    ({"outputs": {"t6": "q"}}, "an argument named 't6' would hide a local variable; rename it"),
+    ({"outputs": {"angle": "q"}}, "an argument named 'angle' would hide a local variable; rename it"),
     ({"outputs": {"k": "q"}}, "an argument named 'k' would hide a name of the emitted C"),
     ({"outputs": {"y": "q"}, "inputs": {"z": "q"}}, "the text takes no argument 'z'; leave it out of inputs"),
     ({"outputs": {"y": "q"}, "static": {"z": 1}}, "the text takes no argument 'z'; leave it out of static"),
 ]
+
+
+def test_own_functions_hide_nothing_of_libraries() -> None:
+    """The names that functions cannot have are those of the attributes of a library."""
+    library = rbdgen.build(ARM, functions=["crba"])
+    for name in set(dir(library)) - {"crba"}:
+        with pytest.raises(OptionError, match=rf"function '{name}': .*; take another"):
+            made(lambda robot, q: q, name=name)
 
 
 @pytest.mark.parametrize(("told", "said"), DECLARATIONS, ids=lambda x: x[:40] if isinstance(x, str) else "")
@@ -192,6 +220,27 @@ def test_too_many_arrays_are_refused() -> None:
     assert library.mine(*[[1], *[2.0] * 62]).tolist() == [125]
     with pytest.raises(OptionError, match="function 'mine_vjp' has 65 arrays, but a call takes at most 64"):
         rbdgen.build(ARM, functions=["mine_vjp"], own=[many(32)])
+
+
+def test_a_mass_that_stays_an_input_is_not_a_number() -> None:
+    function = made(lambda robot, q: robot.mass * q)
+    rbdgen.build(ARM, functions=[function], params=["com:link7"])
+    with pytest.raises(OptionError, match=r"function 'mine' reads robot.mass, which .*; give it an input"):
+        rbdgen.build(ARM, functions=[function], params=["mass:link7"])
+
+
+def test_held_inputs_of_called_functions_do_not_move() -> None:
+    """A derivative that would also be by the value of an input that the called function holds is refused."""
+    held = rbdgen.Quantity("1", 7, held=True)
+    inner = made(lambda robot, q, w: w * q, inputs={"w": held}, name="inner")
+    still = made(lambda robot, q, w: inner(robot, q, 2 * w), inputs={"w": held})
+    assert still.composition(ARM).moving == ()
+    moved = made(lambda robot, q: inner(robot, q, robot.crba(q) @ q))
+    assert moved.composition(ARM).moving == ("w of inner",)
+    rbdgen.build(ARM, functions=[moved])
+    for name in ("mine_vjp", "mine_jacobian"):
+        with pytest.raises(OptionError, match=f"function '{name}': 'mine' gives w of inner, which is held"):
+            rbdgen.build(ARM, functions=[name], own=[moved])
 
 
 def test_files(tmp_path: Path) -> None:

@@ -9,7 +9,12 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from rbdgen.emit.reserved import hides_the_function, hides_the_system
+from rbdgen.emit.reserved import (
+    hides_the_function,
+    hides_the_package,
+    hides_the_system,
+    is_a_variable,
+)
 from rbdgen.errors import EmitError
 from rbdgen.wording import both, option
 
@@ -74,6 +79,15 @@ def check_argument_name(name: str) -> str:
     if hides_the_function(check_identifier(name)):
         raise EmitError(f"an argument named '{name}' would hide a name of the emitted C; rename it")
     return name
+
+
+def check_own_names(name: str, arrays: Iterable[str]) -> None:
+    """Raise `EmitError` if a function of a user's own, or one of its arrays, cannot have its name in C."""
+    if hides_the_package(check_identifier(name)):
+        raise EmitError(f"generated packages have something else named '{name}'; take another name")
+    for array in arrays:
+        if is_a_variable(check_argument_name(array)):
+            raise EmitError(f"an argument named '{array}' would hide a local variable; rename it")
 
 
 def _taken(name: str) -> bool:

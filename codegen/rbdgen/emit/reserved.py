@@ -77,8 +77,10 @@ would clash with them.
 """
 
 
-_MACROS: Final = frozenset({"EOF", "FILE", "HUGE_VAL", "INFINITY", "NAN", "NULL"})
-"""Well-known macros of the C library, which are in capitals."""
+_MACROS: Final = frozenset(
+    {"EOF", "FILE", "FLT_EVAL_METHOD", "HUGE_VAL", "INFINITY", "NAN", "NULL", "PROCESSOR_NEEDS"}
+)
+"""Well-known macros of the C library and those of compiled packages, which are in capitals."""
 
 _BINDING: Final = frozenset(
     f"rbdgen_{word}" for word in ("bodies", "buffer", "dispatch", "lines", "stream", "threads")
@@ -101,6 +103,37 @@ LOCAL: Final = frozenset(
 
 _MADE: Final = re.compile(r"(lanes_of|many|expected|near)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
 """Names that emission derives from an argument or a function."""
+
+
+LOCAL_ARRAYS: Final = ("angle", "sine", "cosine", "workspace", "tile")
+"""The arrays that bodies of functions declare."""
+
+_VARIABLES: Final = re.compile("|".join(("t[0-9]+", *LOCAL_ARRAYS)), re.ASCII)
+"""The local variables of bodies of functions."""
+
+_SHARED: Final = re.compile(r"sincos(_\w+)?|(math|lanes)_\w+|(batch_)?selftest|vbits|vreal|calls", re.ASCII)
+"""The names, without the robot's, of code that the functions of a robot share."""
+
+_OF_LIBRARIES: Final = frozenset(
+    """
+    anchor base_parameters casadi check_states contacts content difference folder frames
+    full_configuration functions idx_q idx_v inertial_parameters integrate jax joint_names library
+    limit_memory manifest manifold name nbodies neutral normalize nq nv parameters plausible random
+    release_memory rollout torch
+    """.split()  # noqa: SIM905  (a list would take a screen)
+)
+"""The attributes of loaded libraries and of generated packages besides their functions."""
+
+
+def is_a_variable(name: str) -> bool:
+    """Whether bodies of functions declare a variable of this name."""
+    return _VARIABLES.fullmatch(name) is not None
+
+
+def hides_the_package(name: str) -> bool:
+    """Whether a function of this name would hide an attribute of libraries, or code that functions share."""
+    lower = name.lower()
+    return lower in _OF_LIBRARIES or lower.startswith("_") or _SHARED.fullmatch(lower) is not None
 
 
 def hides_the_system(name: str) -> bool:

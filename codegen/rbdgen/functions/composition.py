@@ -56,6 +56,10 @@ class Composition:
     summary: str
     graph: Graph
     calls: tuple[Call, ...] = ()
+    reads_mass: bool = False
+    """Whether the text reads the robot's mass, which is a number even if masses are parameters."""
+    moving: tuple[str, ...] = ()
+    """The held inputs of own functions that are called, whose values depend on inputs that are not held."""
 
     @property
     def name(self) -> str:

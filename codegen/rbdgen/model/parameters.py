@@ -50,6 +50,9 @@ OF_LINKS: Final = ("mass", "com", "inertia", "ten")
 LOGARITHMS: Final = "logchol"
 """The kind of log-Cholesky parameters."""
 
+OF_MASS: Final = ("mass", "ten", LOGARITHMS)
+"""The kinds of parameters that have the mass of a link."""
+
 OF_JOINTS: Final = {
     "damping": "N m s/rad, N s/m",
     "friction": "N m, N",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdgen.own.arrays import FUNCTIONS, Array, array, numbers, where, zeros
+from rbdgen.own.arrays import FUNCTIONS, Array, array, numbers, unpacked, where, zeros
 from rbdgen.own.errors import TextError
 
 LARGEST_INVERSE = 4
@@ -23,7 +23,7 @@ def _matrix(name: str, values: Any) -> tuple[Any, int]:
     A = np.asarray(values, object)
     if A.ndim != 2 or len(A) != len(A.T):
         raise TextError(f"{name}: the matrix has shape {A.shape}; give a square one")
-    return A.view(Array), len(A)
+    return A, len(A)
 
 
 def _result(values: Any) -> Any:
@@ -60,7 +60,7 @@ def solve(A: Any, b: Any) -> Any:
     """
     L, D = _factors("solve", A)
     n = len(D)
-    x = np.array(np.asarray(b, object)).view(Array)
+    x = unpacked(b).copy()
     if x.ndim not in (1, 2) or len(x) != n:
         raise TextError(f"solve: the right-hand side has shape {x.shape}; give {n} rows")
     for i in range(n):
@@ -125,7 +125,7 @@ def congruence(A: Any, P: Any) -> Any:
     Raises:
         RbdgenError: the shapes do not fit.
     """
-    A = np.asarray(A, object).view(Array)
+    A = unpacked(A)
     P, n = _matrix("congruence", P)
     if A.ndim != 2 or A.shape[1] != n:
         raise TextError(f"congruence: A has shape {A.shape}; give {n} columns, as P has")
@@ -151,7 +151,7 @@ def skew(a: Any) -> Any:
 
 def norm(a: Any) -> Any:
     """The Euclidean norm of all elements. Its derivative is not finite where all of them are 0."""
-    a = np.asarray(a, object).view(Array).ravel()
+    a = unpacked(a).ravel()
     return _result(np.sqrt(a @ a))
 
 
@@ -214,7 +214,7 @@ def log3(quaternion: Any) -> Any:
 
 
 def _vector(name: str, values: Any, size: int) -> Any:
-    held = np.asarray(values, object).view(Array)
+    held = unpacked(values)
     if held.shape != (size,):
         raise TextError(f"{name}: the vector has shape {held.shape}; give ({size},)")
     return held
@@ -229,7 +229,7 @@ def _solution(A: Any, b: Any) -> Any:
     not be symmetric, but its leading minors must not be 0.
     """
     A, n = _matrix("np.linalg.solve", A)
-    U, x = A.copy(), np.array(np.asarray(b, object)).view(Array)
+    U, x = A.copy(), unpacked(b).copy()
     if x.ndim not in (1, 2) or len(x) != n:
         raise TextError(f"np.linalg.solve: the right-hand side has shape {x.shape}; give {n} rows")
     for k in range(n):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,75 +17,13 @@ import numpy as np
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.ops import OPS
 from rbdgen.graph.values import absolute, largest, least, sign
+from rbdgen.own.conditions import TAKE, Condition, choice, compared_by, different, equal, inverted
 from rbdgen.own.errors import TextError
 
-_TAKE: Final = "take np.where, np.minimum, np.maximum or np.clip"
+ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
+"""The remedy that errors name for arrays of floats."""
 
-NESTED: Final = "make it with rbdgen.array, as np.array does not unpack single expressions"
-"""The remedy that errors name for a NumPy array whose elements are arrays without axes."""
-
-_ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
-
-
-@dataclass(frozen=True, eq=False)
-class Condition:
-    """A comparison, or several of them, with which `np.where` chooses."""
-
-    choose: Callable[[Any, Any], Any]
-    """Gives its first argument where the condition holds, else its second one. Both are computed."""
-
-    def __and__(self, other: Condition | bool) -> Condition:
-        return Condition(lambda x, y: self.choose(_choice(other, x, y), y))
-
-    __rand__ = __and__
-
-    def __or__(self, other: Condition | bool) -> Condition:
-        return Condition(lambda x, y: self.choose(x, _choice(other, x, y)))
-
-    __ror__ = __or__
-
-    def __invert__(self) -> Condition:
-        return Condition(lambda x, y: self.choose(y, x))
-
-    def __bool__(self) -> bool:
-        raise TextError(
-            f"a comparison of values that are known only at run time is neither true nor false; {_TAKE}"
-        )
-
-
-def _choice(condition: Any, x: Any, y: Any) -> Any:
-    if isinstance(condition, Condition):
-        return condition.choose(x, y)
-    return x if condition else y
-
-
-def _compared(holds: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    def compared(x: Any, y: Any) -> Any:
-        found = holds(x, y)
-        return found if isinstance(found, (bool, np.bool_, Condition)) else Condition(found.select)
-
-    each: Callable[..., Any] = np.frompyfunc(compared, 2, 1)
-    return each
-
-
-def _equal(x: Any, y: Any) -> Any:
-    if isinstance(x, Condition) or isinstance(y, Condition):
-        return (x & y) | (_inverted(x) & _inverted(y))
-    if not (isinstance(x, Expr) or isinstance(y, Expr)):
-        return x == y
-    return Condition((x <= y).select) & Condition((y <= x).select)
-
-
-def _different(x: Any, y: Any) -> Any:
-    found = _equal(x, y)
-    return ~found if isinstance(found, Condition) else not found
-
-
-def _inverted(x: Any) -> Any:
-    return ~x if isinstance(x, Condition) else not x
-
-
-_WHERE: Final = np.frompyfunc(_choice, 3, 1)
+_WHERE: Final = np.frompyfunc(choice, 3, 1)
 
 _ELEMENTARY: Final = {
     "sin": np.sin,
@@ -156,16 +93,17 @@ _UFUNCS: Final[Mapping[Any, Any]] = MappingProxyType(
         np.absolute: np.frompyfunc(absolute, 1, 1),
         np.fabs: np.frompyfunc(absolute, 1, 1),
         np.sign: np.frompyfunc(sign, 1, 1),
-        np.less: _compared(operator.lt),
-        np.greater: _compared(operator.gt),
-        np.less_equal: _compared(operator.le),
-        np.greater_equal: _compared(operator.ge),
-        np.equal: _compared(_equal),
-        np.not_equal: _compared(_different),
+        np.less: compared_by(operator.lt),
+        np.greater: compared_by(operator.gt),
+        np.less_equal: compared_by(operator.le),
+        np.greater_equal: compared_by(operator.ge),
+        np.equal: compared_by(equal),
+        np.not_equal: compared_by(different),
+        np.conjugate: np.positive,
         np.logical_and: np.bitwise_and,
         np.logical_or: np.bitwise_or,
-        np.logical_not: np.frompyfunc(_inverted, 1, 1),
-        np.invert: np.frompyfunc(_inverted, 1, 1),
+        np.logical_not: np.frompyfunc(inverted, 1, 1),
+        np.invert: np.frompyfunc(inverted, 1, 1),
         np.square: np.frompyfunc(lambda x: x * x, 1, 1),
         np.reciprocal: np.frompyfunc(lambda x: 1 / x, 1, 1),
         np.deg2rad: np.frompyfunc(lambda x: x * (np.pi / 180), 1, 1),
@@ -187,7 +125,6 @@ _PLAIN: Final = frozenset(
         np.matmul,
         np.bitwise_and,
         np.bitwise_or,
-        np.conjugate,
     }
 )
 """The elementwise functions of NumPy that work on expressions as they are, because they use operators."""
@@ -207,15 +144,19 @@ class Array(np.ndarray[Any, Any]):
         options.pop("dtype", None)
         if method == "__call__" and options.pop("where", True) is not True:
             raise TextError(f"np.{ufunc.__name__} of expressions takes no where; take np.where")
-        given = [np.asarray(x, object).view(np.ndarray) for x in inputs]
+        given = [unpacked(x).view(np.ndarray) for x in inputs]
+        run = instead or ufunc
         try:
-            found = getattr(instead or ufunc, method)(*given, **options)
+            if method == "reduce" and instead is not None:
+                found = _reduced(run, *given, **options)
+            else:
+                found = getattr(run, method)(*given, **options)
         except TypeError as error:
             raise TextError(f"np.{ufunc.__name__} does not take these operands; {error}") from None
         if into is None:
             return array(found)
         if into.dtype != object:
-            raise TextError(f"an array of floats cannot hold the result of np.{ufunc.__name__}; {_ZEROS}")
+            raise TextError(f"an array of floats cannot hold the result of np.{ufunc.__name__}; {ZEROS}")
         if into.ndim == 0:  # a single number, which does not change: t += 1 gives t another value
             return array(found)
         into[...] = found
@@ -230,8 +171,8 @@ class Array(np.ndarray[Any, Any]):
             raise TextError(f"np.{func.__name__} does not exist for expressions; {_known()}")
         found = super().__array_function__(func, types, args, kwargs)
         if isinstance(found, (list, tuple)):
-            return type(found)(array(x) if _holds_objects(x) else x for x in found)
-        return array(found) if _holds_objects(found) or isinstance(found, (Expr, Condition)) else found
+            return type(found)(_result(x) for x in found)
+        return _result(found)
 
     def dot(self, *args: Any, **options: Any) -> Any:
         """`np.dot` of this array and another one."""
@@ -242,11 +183,13 @@ class Array(np.ndarray[Any, Any]):
         return array(super().trace(*args, **options))
 
     def __getitem__(self, key: Any) -> Any:
+        _check_index(key)
         return array(super().__getitem__(key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        single = isinstance(value, np.ndarray) and value.ndim == 0
-        super().__setitem__(key, value.view(np.ndarray)[()] if single else value)
+        _check_index(key)
+        values = unpacked(value).view(np.ndarray)
+        super().__setitem__(key, values if values.ndim else values[()])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
@@ -259,7 +202,7 @@ class Array(np.ndarray[Any, Any]):
         values = self.ravel().view(np.ndarray)
         if values.size == 1 and not isinstance(values[0], (Expr, Condition)):
             return bool(values[0])
-        raise TextError(f"a value that is known only at run time is neither true nor false; {_TAKE}")
+        raise TextError(f"a value that is known only at run time is neither true nor false; {TAKE}")
 
     def __float__(self) -> float:
         return float(_number(self, "a float"))
@@ -271,10 +214,27 @@ class Array(np.ndarray[Any, Any]):
         return operator.index(_number(self, "an index"))
 
 
+def _check_index(key: Any) -> None:
+    """Raises TextError if an index holds conditions or expressions."""
+    for part in key if isinstance(key, tuple) else (key,):
+        if isinstance(part, (Expr, Condition)) or (isinstance(part, Array) and part.ndim):
+            raise TextError("an index must be known when the text runs; take np.where(condition, x, y)")
+
+
+def _reduced(function: Any, values: Any, axis: Any = 0, **options: Any) -> Any:
+    """`function.reduce` along one axis, several axes, or all of them, which is `axis=None`. NumPy takes one
+    axis of functions made by `np.frompyfunc`.
+    """
+    axes = range(values.ndim) if axis is None else np.atleast_1d(axis) % max(values.ndim, 1)
+    for k in sorted(map(int, axes), reverse=True):
+        values = np.asarray(function.reduce(values, axis=k, **options), object)
+    return values[()]
+
+
 def _number(values: Array, wanted: str) -> Any:
     if values.size == 1 and not isinstance(value := values.ravel().view(np.ndarray)[0], (Expr, Condition)):
         return value
-    raise TextError(f"a value that is known only at run time cannot become {wanted}; {_ZEROS}")
+    raise TextError(f"a value that is known only at run time cannot become {wanted}; {ZEROS}")
 
 
 def array(values: Any) -> Any:
@@ -310,6 +270,19 @@ def zeros(shape: int | tuple[int, ...]) -> Array:
     return made.view(Array)
 
 
+def unpacked(values: Any) -> Any:
+    """These values as an `Array`. Single expressions are arrays without axes, which `np.array([x[0], x[1]])`
+    leaves as elements; they are replaced by the expressions that they hold.
+    """
+    if isinstance(values, Array):
+        return values
+    held = np.array(values, object).view(np.ndarray)
+    for place, value in np.ndenumerate(held):
+        if isinstance(value, Array):
+            held[place] = value.view(np.ndarray)[()]
+    return held.view(Array)
+
+
 def _bare(values: Any) -> Any:
     """The values as a plain array of objects. An array without axes is replaced by its only element."""
     if isinstance(values, (list, tuple)):
@@ -318,8 +291,11 @@ def _bare(values: Any) -> Any:
     return held if held.ndim else held[()]
 
 
-def _holds_objects(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == object
+def _result(found: Any) -> Any:
+    """A result of a function of NumPy, as an `Array` if it holds objects."""
+    if isinstance(found, np.ndarray) and found.dtype == object:
+        return unpacked(found.view(np.ndarray))
+    return unpacked(found) if isinstance(found, (Expr, Condition)) else found
 
 
 def _known() -> str:
@@ -333,7 +309,17 @@ def where(condition: Any, *values: Any) -> Any:
         raise TextError(
             "np.where asks which elements differ from 0, which is not known; give np.where(c, x, y)"
         )
-    return array(_WHERE(np.asarray(condition), *(np.asarray(x, object) for x in values)))
+    return array(_WHERE(np.asarray(condition), *(unpacked(x).view(np.ndarray) for x in values)))
+
+
+def _select(conditions: Any, choices: Any, default: Any = 0) -> Any:
+    """`np.select`: for each element, the choice of the first condition that holds, or else the default."""
+    if len(conditions) != len(choices):
+        raise TextError("np.select takes as many conditions as choices; give one of each for every case")
+    found = default
+    for condition, chosen in reversed(list(zip(conditions, choices, strict=True))):
+        found = where(condition, chosen, found)
+    return found
 
 
 def clip(values: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
@@ -345,7 +331,7 @@ def clip(values: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
             high = bound
         elif bound is not None:
             raise TextError(f"np.clip of expressions takes no {name}; give np.clip(x, low, high)")
-    found = array(np.asarray(values, object))
+    found = unpacked(values)
     found = found if low is None else np.maximum(found, low)
     return found if high is None else np.minimum(found, high)
 
@@ -353,7 +339,7 @@ def clip(values: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
 def _norm(values: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(values) == 2):
         raise TextError("np.linalg.norm of expressions is the Euclidean one; leave ord out")
-    squares = np.asarray(values, object).view(Array) ** 2
+    squares = unpacked(values) ** 2
     return np.sqrt(array(np.sum(squares, axis=axis, keepdims=keepdims)))
 
 
@@ -368,11 +354,14 @@ _REFUSED: Final = frozenset(
         np.unique,
         np.searchsorted,
         np.interp,
+        np.choose,
+        np.piecewise,
     }
 )
 
 FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.where: where,
+    np.select: _select,
     np.clip: clip,
     np.linalg.norm: _norm,
 }

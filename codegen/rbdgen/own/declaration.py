@@ -9,13 +9,19 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from rbdgen.emit.names import check_argument_name, check_identifier
+from rbdgen.emit.names import check_argument_name, check_own_names
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
 from rbdgen.functions.table import check_own_name
 from rbdgen.signature import BAR, DOT, RANGE_STEPS, Argument, Signature, range_steps
 
 DT: Final = Argument("dt", "time_step", (), "s", "the time step")
+
+CALLED_WITH: Final = ("out", "threads")
+"""The arguments that calls from Python take besides those of the function."""
+
+TABLE: Final = "table"
+"""The input of functions whose parameters stay inputs."""
 
 KNOWN: Final[Mapping[str, Argument]] = MappingProxyType({x.name: x for x in (Q, V, A, TAU, FEXT, DT)})
 """The arrays whose shapes and units depend on the robot, by name."""
@@ -121,7 +127,8 @@ def signature(
     """
     where = f"function '{name}'"
     try:
-        check_own_name(check_identifier(name))
+        check_own_names(name, ())
+        check_own_name(name)
     except EmitError as error:
         raise OptionError(f"{where}: {error}") from None
     for declared, what in ((inputs, "inputs"), (outputs, "outputs")):
@@ -141,17 +148,35 @@ def signature(
         raise OptionError(f"{where}: the text takes nothing but the robot; give it an input, such as q")
     if not outputs:
         raise OptionError(f"{where} names no output; give outputs={{'tau': 'tau'}}")
-    for word in ("out", "threads"):
-        if word in (*names, *outputs):
-            raise OptionError(f"{where}: every call takes an argument '{word}'; rename it")
-    for mark in (BAR, DOT):
-        if found := next((x for x in (*names, *outputs) if x.endswith(mark)), None):
-            raise OptionError(f"{where}: '{found}' would be the name of an array of a derivative; rename it")
-    for clash in outputs:
-        if clash in names:
-            raise OptionError(f"{where}: '{clash}' is an input and an output; rename one of them")
-    return Signature(
+    made = Signature(
         name,
         tuple(argument_of(x, inputs.get(x, x), f"{where}, input") for x in names),
         tuple(argument_of(x, told, f"{where}, output") for x, told in outputs.items()),
     )
+    _check_arrays(where, made)
+    return made
+
+
+def _check_arrays(where: str, made: Signature) -> None:
+    """Raises OptionError if the name of an array is that of another array of the generated code."""
+    names, outputs = ([x.name for x in some] for some in (made.inputs, made.outputs))
+    for clash in outputs:
+        if clash in names:
+            raise OptionError(f"{where}: '{clash}' is an input and an output; rename one of them")
+    derivatives = tuple(f"d{y}_d{x}" for y in outputs for x in names)
+    trigonometry = [
+        f"{of}_{x.name}" for x in made.inputs if x.kind == "configuration" for of in ("sin", "cos")
+    ]
+    for array in (*names, *outputs):
+        if array in CALLED_WITH:
+            raise OptionError(f"{where}: every call takes an argument '{array}'; rename it")
+        if array == TABLE:
+            raise OptionError(f"{where}: '{TABLE}' is the array of parameters that stay inputs; rename it")
+        if array.endswith((BAR, DOT)) or array.startswith(derivatives):
+            raise OptionError(f"{where}: '{array}' would be the name of an array of a derivative; rename it")
+        if array in trigonometry:
+            raise OptionError(f"{where}: '{array}' is an input of code that is given sines; rename it")
+        try:
+            check_own_names(made.name, (array, array + BAR, array + DOT))
+        except EmitError as error:
+            raise OptionError(f"{where}: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ from rbdgen.graph.builder import Builder
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.dependence import dependence
 from rbdgen.graph.replay import replay
 from rbdgen.model.reduce import reduce
 from rbdgen.model.robot import Robot
-from rbdgen.own.arrays import NESTED, Array, array
+from rbdgen.own.arrays import array, unpacked
 from rbdgen.own.errors import TextError
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.signature import SizedArgument, SizedSignature
@@ -39,6 +40,8 @@ class Handle:
         self.robot = robot
         self.calls: list[Call] = []
         self.arguments: list[tuple[str, tuple[int, ...], list[Any]]] = []
+        self.held: list[tuple[str, tuple[int, ...], list[Any]]] = []
+        self.reads_mass = False
         self._builder = builder
         self._known: dict[tuple[Any, ...], Any] = {}
 
@@ -55,6 +58,7 @@ class Handle:
     @property
     def mass(self) -> float:
         """The mass of all moving bodies, in kg. It is a number, even if masses are parameters."""
+        self.reads_mass = True
         return self.robot.mass
 
     @property
@@ -99,18 +103,35 @@ class Handle:
     def _call(self, row: Function, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
         signature = row.sized(self.robot.model)
         called = f"robot.{row.name}"
-        given = _bound(called, signature.inputs, arguments, named)
+        given = bound(called, signature.inputs, arguments, named)
         elements = [_elements(called, x, value) for x, value in zip(signature.inputs, given, strict=True)]
         key = (row.name, *(tuple(map(_key, x)) for x in elements))
         if key not in self._known:
             self._known[key] = self._outputs(row, signature.inputs, elements, signature.outputs)
         return _shaped(row.name, signature.outputs, self._known[key])
 
-    def replayed(
-        self, graph: Graph, signature: SizedSignature, arguments: Sequence[Any], named: dict[str, Any]
-    ) -> Any:
-        """The outputs of a graph on these arguments. Raises TextError for wrong arguments, as calls do."""
-        given = _bound(signature.name, signature.inputs, arguments, named)
+    def hold(self, name: str, values: Any) -> None:
+        """Note the value of a held input of an own function that the text calls, for `moving`."""
+        elements = list(unpacked(values).view(np.ndarray).ravel())
+        self.held.append((name, (len(elements),), elements))
+
+    def moving(self, inputs: Iterable[str]) -> tuple[str, ...]:
+        """The names of those held inputs of called own functions that depend on these inputs of the text."""
+        held = [(f"held {k}", shape, values) for k, (_, shape, values) in enumerate(self.held)]
+        graph = self._builder.graph([*held, *self.arguments])
+        found = dependence(graph, [x.name for x in graph.inputs])
+        moving = set(inputs)
+
+        def moves(output: str) -> bool:
+            return any(pairs and name in moving for name, pairs in found[output].items())
+
+        for call in self.calls:
+            if moves(call.name):
+                moving.add(call.name)
+        return tuple(name for k, (name, *_) in enumerate(self.held) if moves(f"held {k}"))
+
+    def replayed(self, graph: Graph, signature: SizedSignature, given: Sequence[Any]) -> Any:
+        """The outputs of a graph on these values of its inputs. Raises TextError for wrong shapes."""
         elements = {
             x.name: _elements(signature.name, x, value)
             for x, value in zip(signature.inputs, given, strict=True)
@@ -174,29 +195,35 @@ def _key(value: Any) -> Any:
     return value.edge if isinstance(value, Expr) else (float(value),)
 
 
-def _bound(
-    name: str, inputs: Sequence[SizedArgument], arguments: Sequence[Any], named: dict[str, Any]
+def bound(
+    name: str, inputs: Iterable[SizedArgument], arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> list[Any]:
-    """The arguments in the order of the row's inputs."""
-    names = [x.name for x in inputs]
-    given = dict(zip(names, arguments, strict=False)) | named
-    twice = len(given) < len(arguments) + len(named)
-    if twice or len(arguments) > len(names) or not given.keys() <= set(names):
-        raise TextError(f"{name} takes {', '.join(names)}; give each of them once")
-    defaults = {x.name: np.reshape(x.default, x.shape) for x in inputs if x.default is not None}
-    if missing := [x for x in names if x not in given and x not in defaults]:
-        raise TextError(f"{name} takes {', '.join(names)}; give {', '.join(missing)} too")
-    return [given.get(x, defaults.get(x)) for x in names]
+    """The arguments of a call in the order of the inputs, with default values for those left out.
+
+    Raises TextError if one is missing, unknown or given twice.
+    """
+    defaults = {x.name: None if x.default is None else np.reshape(x.default, x.shape) for x in inputs}
+    names = list(defaults)
+    told = f"{name} takes {', '.join(names)}"
+    given = dict(zip(names, arguments, strict=False))
+    if len(arguments) > len(names):
+        raise TextError(f"{told}; {len(arguments)} arguments are given")
+    for key, value in named.items():
+        if key not in names or key in given:
+            raise TextError(f"{told}; {key} is {'given twice' if key in given else 'none of them'}")
+        given[key] = value
+    found = [given.get(key, default) for key, default in defaults.items()]
+    if missing := [key for key, value in zip(names, found, strict=True) if value is None]:
+        raise TextError(f"{told}; {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+    return found
 
 
 def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
-    held = np.asarray(value, object)
+    held = unpacked(value)
     if held.shape != x.shape:
         raise TextError(f"{name}: {x.name} has shape {held.shape}; give {x.shape}")
     elements = list(held.view(np.ndarray).ravel())
     for element in elements:
-        if isinstance(element, Array):
-            raise TextError(f"{name}: {x.name} holds arrays; {NESTED}")
         if not isinstance(element, (Expr, int, float, np.number)):
             raise TextError(f"{name}: {x.name} holds a {type(element).__name__}; give numbers or expressions")
     return elements

@@ -17,7 +17,7 @@ from rbdgen.graph.from_sympy import from_sympy as graph_of_sympy
 from rbdgen.graph.node import Graph
 from rbdgen.model.robot import Robot
 from rbdgen.own.declaration import KNOWN, Quantity, signature
-from rbdgen.own.handle import Floats, Handle
+from rbdgen.own.handle import Floats, Handle, bound
 from rbdgen.own.text import Own, floats_of
 from rbdgen.signature import Signature
 
@@ -46,7 +46,11 @@ class Imported(Own):
             robot = robot.robot
         elif isinstance(robot, Handle):
             sized = self.composition(robot.robot).signature.sized(robot.robot.model.sizes)
-            return robot.replayed(self._graph, sized, arguments, named)
+            inner = bound(self.name, sized.inputs, arguments, named)
+            for x, value in zip(sized.inputs, inner, strict=True):
+                if x.kind == "held":
+                    robot.hold(f"{x.name} of {self.name}", value)
+            return robot.replayed(self._graph, sized, inner)
         given = floats_of(self, robot, arguments, named)
         outputs = self.signature.sized(robot.model.sizes).outputs
         values = evaluate(self._graph, {x.name: np.ravel(value) for x, value in given.items()})

@@ -12,20 +12,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import update_wrapper
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.composition import Composition
+from rbdgen.functions.differentiated import HELD
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.expression import Expr
 from rbdgen.model.robot import Robot
-from rbdgen.own.arrays import NESTED, Array, Condition
+from rbdgen.own.arrays import ZEROS, Array, unpacked
+from rbdgen.own.conditions import Condition
 from rbdgen.own.declaration import signature
 from rbdgen.own.errors import TextError
-from rbdgen.own.handle import Floats, Handle
+from rbdgen.own.handle import Floats, Handle, bound
 from rbdgen.signature import Signature, SizedArgument
+
+_OF_NUMPY: Final = (
+    ("not 'Expr'", f"an array of floats cannot hold expressions; {ZEROS}"),
+    ("not support argument", "NumPy does not know expressions in arrays of np.array; take rbdgen.array"),
+    ("dtype('O')", "NumPy does not know expressions in arrays of np.array; take rbdgen.array"),
+    ("as indices must be", "an index must be known when the text runs; take np.where(condition, x, y)"),
+)
+"""Parts of the errors that NumPy raises on expressions, and what is said instead."""
 
 
 class Own(ABC):
@@ -104,7 +114,9 @@ class OwnFunction(Own):
             .splitlines()[0]
             .rstrip(".")
         )
-        return Composition(self.signature, summary, graph, tuple(handle.calls))
+        moving = handle.moving(x.name for x in sized.inputs if x.kind not in HELD)
+        calls = tuple(handle.calls)
+        return Composition(self.signature, summary, graph, calls, handle.reads_mass, moving)
 
     def _fixed(self) -> dict[str, Any]:
         """The static arguments of one run, which the text may change."""
@@ -113,15 +125,18 @@ class OwnFunction(Own):
     def _inside(self, robot: Handle, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments of a call inside another text, with the shapes that are declared."""
         sized = self.signature.sized(robot.robot.model.sizes).inputs
-        given = bound(self.name, [x.name for x in sized], arguments, named)
+        given = bound(self.name, sized, arguments, named)
         checked = []
         for x, value in zip(sized, given, strict=True):
-            held = np.array(value, object if isinstance(value, Array) else None)
+            held = np.array(unpacked(value) if np.asarray(value).dtype == object else value)
+            held = held.view(np.ndarray)
             if held.shape != x.shape:
                 raise TextError(f"{self.name}: {x.name} has shape {held.shape}; give {x.shape}")
             if x.symmetric is not None:
                 i, j = np.triu_indices(len(held), 1)
                 held[i, j] = held[j, i]
+            if x.kind == "held":
+                robot.hold(f"{x.name} of {self.name}", held)
             checked.append(held.view(Array) if held.dtype == object else held[()])
         return checked
 
@@ -130,6 +145,11 @@ class OwnFunction(Own):
             return self._text(handle, *given, **self._fixed())
         except (OptionError, GraphError) as error:
             raise OptionError(f"{self._where(error)}: {error}") from None
+        except (TypeError, IndexError) as error:
+            for said, remedy in _OF_NUMPY:
+                if said in str(error):
+                    raise OptionError(f"{self._where(error)}: {remedy}") from None
+            raise
         except RecursionError:
             raise OptionError(f"function '{self.name}' calls itself without end; write a loop") from None
 
@@ -173,23 +193,8 @@ def floats_of(
     if not isinstance(robot, Robot):
         raise OptionError(f"{function.name}: {robot!r} is no robot; give what rbdgen.load_robot returns")
     sized = function.signature.sized(robot.model.sizes).inputs
-    given = bound(function.name, [x.name for x in sized], arguments, named)
+    given = bound(function.name, sized, arguments, named)
     return {x: _floats(function.name, x, value) for x, value in zip(sized, given, strict=True)}
-
-
-def bound(name: str, names: Sequence[str], arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-    """The arguments in the order of `names`. Raises OptionError if one is missing, unknown or given twice."""
-    told = f"{name} takes {', '.join(names)}"
-    given = dict(zip(names, arguments, strict=False))
-    if len(arguments) > len(names):
-        raise OptionError(f"{told}; {len(arguments)} arguments are given")
-    for key, value in named.items():
-        if key not in names or key in given:
-            raise OptionError(f"{told}; {key} is {'given twice' if key in given else 'none of them'}")
-        given[key] = value
-    if missing := [key for key in names if key not in given]:
-        raise OptionError(f"{told}; {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-    return [given[key] for key in names]
 
 
 def _input(builder: Builder, x: SizedArgument) -> Array:
@@ -216,7 +221,7 @@ def _floats(name: str, x: SizedArgument, value: Any) -> Any:
 
 def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
     """The row-major elements of an output. Raises OptionError for another shape than declared."""
-    held = np.asarray(value, object)
+    held = unpacked(value)
     if held.shape != x.shape:
         raise OptionError(
             f"function '{name}': output '{x.name}' has shape {held.shape}, but {x.shape} is declared; make "
@@ -224,8 +229,6 @@ def _elements(name: str, x: SizedArgument, value: Any) -> list[Any]:
         )
     elements = list(held.view(np.ndarray).ravel())
     for element in elements:
-        if isinstance(element, Array):
-            raise OptionError(f"function '{name}': output '{x.name}' holds arrays; {NESTED}")
         if isinstance(element, Condition) or not isinstance(element, (Expr, int, float, np.number)):
             raise OptionError(
                 f"function '{name}': output '{x.name}' holds a {type(element).__name__}; give numbers, such "

@@ -17,7 +17,7 @@ from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.model import Model
-from rbdgen.model.parameters import Parameter, asked_parameters
+from rbdgen.model.parameters import OF_MASS, Parameter, asked_parameters
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import compiler_flags, target_of
 from rbdgen.pipeline.emitted import check_emitted, with_needed
@@ -142,6 +142,28 @@ def _check_arrays(request: Request) -> None:
             )
 
 
+def _check_own(request: Request) -> None:
+    """Checks that masses which stay inputs, and derivatives, do not contradict texts of own functions."""
+    masses = any(x.kind in OF_MASS for x in request.parameters)
+    for row in request.rows.values():
+        base = row
+        while (of := base.differentiated or base.whole) is not None:
+            base = of.of
+        own = base.composition
+        if own is None:
+            continue
+        if own.reads_mass and masses:
+            raise OptionError(
+                f"function '{own.name}' reads robot.mass, which stays that of the description; give it an "
+                "input for the mass, or leave masses out of params"
+            )
+        if own.moving and base is not row:
+            raise OptionError(
+                f"function '{row.name}': '{own.name}' gives {own.moving[0]}, which is held, a value that "
+                "depends on inputs that are not held; hold them, too, or leave held out"
+            )
+
+
 def _check_parameters(request: Request) -> None:
     """Checks parameters that are inputs: some functions need them, and others cannot have them."""
     for row in request.rows.values():
@@ -236,6 +258,7 @@ def _check_angles(request: Request) -> None:
 _CHECKS: Final[tuple[Callable[[Request], None], ...]] = (
     _check_target,
     _check_arrays,
+    _check_own,
     _check_parameters,
     _check_coordinates,
     _check_forms,

@@ -13,7 +13,6 @@ long graph as several functions.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +25,11 @@ from rbdgen.emit.c.trigonometry import TRIGONOMETRY, Trigonometry, other_nodes, 
 from rbdgen.emit.names import check_identifier, comment_text
 from rbdgen.emit.numbers import literal
 from rbdgen.emit.real import Real
+from rbdgen.emit.reserved import LOCAL_ARRAYS, is_a_variable
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph
 
-ANGLES, SINES, COSINES, WORKSPACE, TILES = "angle", "sine", "cosine", "workspace", "tile"
-LOCAL_ARRAYS: Final = (ANGLES, SINES, COSINES, WORKSPACE, TILES)
-_LOCAL: Final = re.compile("|".join(("t[0-9]+", *LOCAL_ARRAYS)), re.ASCII)
+ANGLES, SINES, COSINES, WORKSPACE, TILES = LOCAL_ARRAYS
 
 _INFIX: Final[Mapping[str, tuple[str, int]]] = {
     "add": ("+", 1),
@@ -141,7 +139,7 @@ def print_statements(graph: Graph, style: Style) -> tuple[str, ...]:
 def check_arguments(graph: Graph) -> None:
     """Raise `EmitError` if the name of an argument is not an identifier or is that of a local variable."""
     for name in (*(x.name for x in graph.inputs), *(x.name for x in graph.outputs)):
-        if _LOCAL.fullmatch(check_identifier(name)):
+        if is_a_variable(check_identifier(name)):
             raise EmitError(f"an argument named '{name}' would hide a local variable; rename it")
 
 

@@ -80,6 +80,7 @@ def load_robot(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    contact_solver: Sequence[int] = (3, 2, 0),
     order: Literal["name", "file"] | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -126,6 +127,8 @@ def load_robot(
             `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
+        contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
+            between Newton steps.
         order: the order of the joints below each link; joints are always numbered depth first. "name" is the
             order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
             MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
@@ -162,6 +165,7 @@ def load_robot(
         frames=frames,
         contacts=contacts,
         contact_sets=contact_sets,
+        contact_solver=contact_solver,
         order=order,
         bounds=bounds,
     )
@@ -177,6 +181,7 @@ def from_pinocchio(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    contact_solver: Sequence[int] = (3, 2, 0),
 ) -> Robot:
     """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 
@@ -192,6 +197,7 @@ def from_pinocchio(
         frames: as in `load_robot`; names are those of the model's frames, of any type.
         contacts: as in `load_robot`, on the model's frames.
         contact_sets: as in `load_robot`.
+        contact_solver: as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
@@ -211,6 +217,7 @@ def from_pinocchio(
         frames=frames,
         contacts=contacts,
         contact_sets=contact_sets,
+        contact_solver=contact_solver,
     )
 
 

@@ -47,6 +47,7 @@ Kind = Literal[
     "nonnegative",
     "time_step",
     "held",
+    "planes",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -61,6 +62,7 @@ Kind = Literal[
 - `parameters`: parameters of the robot that stay inputs. `table`: computed from them by the update function.
 - `nonnegative`: numbers that are not negative, such as which contacts are closed.
 - `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
+- `planes`: a unit normal and an offset in each row.
 - `values`: none of these.
 """
 
@@ -89,15 +91,20 @@ class Argument:
     """Two axes whose exchange changes nothing. In a tensor, single elements may still differ."""
     packed: bool = False
     """Whether it is always packed, see `SizedArgument`."""
-    default: float | None = None
-    """The value of every element if a call from Python leaves the argument out; None if it must be given."""
+    default: float | tuple[float, ...] | None = None
+    """The value of every element, or the values along the last axis, if a call from Python leaves the
+    argument out; None if it must be given.
+    """
     range: tuple[float, float] | None = None
     """The least and the largest value for which it is meant; None for all."""
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.shape)
-        default = None if self.default is None else (self.default,) * prod(shape)
+        default: tuple[float, ...] | None = None
+        if self.default is not None:
+            values = self.default if isinstance(self.default, tuple) else (self.default,)
+            default = values * (prod(shape) // len(values))
         return SizedArgument(
             self.name,
             shape,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rbdgen.cli.parsers import PARSERS
-from rbdgen.description.contacts import contact_from
+from rbdgen.description.contacts import contact_from, plan_from
 from rbdgen.description.quoting import escaped
 from rbdgen.errors import OptionError
 from rbdgen.options import Options, default_functions
@@ -97,6 +97,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
         contacts=[contact_from(*said) for said in parsed.contacts],
+        contact_solver=plan_from(parsed.contact_solver),
         contact_sets={
             name: names_of([contacts])
             for name, contacts in _pairs("--contact-set", parsed.contact_set, "NAME=CONTACT,CONTACT").items()

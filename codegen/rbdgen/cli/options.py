@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from typing import Final
 
-from rbdgen.description.contacts import FORMS, Form
+from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, Form
 from rbdgen.emit.backends import ON_REQUEST
+
+DEFAULT_SOLVER: Final = ",".join(map(str, DEFAULT_PLAN))
+"""The default of the option --contact-solver."""
 
 
 def add_contact_options(group: argparse._ArgumentGroup) -> None:
@@ -32,6 +36,13 @@ def add_contact_options(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         help="also functions of only these contacts, such as contact_aba_NAME; once for each set",
+    )
+
+    group.add_argument(
+        "--contact-solver",
+        metavar="S,N,B",
+        default=DEFAULT_SOLVER,
+        help="iterations of contact_step: S sweeps, N Newton steps, B sweeps between them (%(default)s)",
     )
 
 

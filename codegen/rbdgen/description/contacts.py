@@ -12,7 +12,7 @@ import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from rbdgen.description.quoting import escaped, quoted, told
 from rbdgen.errors import OptionError, either
@@ -21,6 +21,9 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 MARKS: Final = ",=:"
 """Characters that the name of a contact must not have: they separate the parts of an option's value."""
+
+MOST_ITERATIONS: Final = 100
+"""The largest number of iterations of each kind in a plan of the solver."""
 
 FARTHEST = 1e30
 """The largest coordinate of a point, in m. It is far above any real one, and its square is finite."""
@@ -39,11 +42,14 @@ class Point:
             as "*_foot", which stands for one contact for every link that matches, named like the link.
         link: a link, which may be fixed to its parent, or any other named frame of the robot.
         point: the point in the axes of the link, m.
+        radius: the radius in m of a sphere about the point, which touches the ground in its place. Only steps
+            with friction, such as `contact_step`, use it.
     """
 
     name: str
     link: str | None = None
     point: Sequence[float] = ORIGIN
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,19 @@ class ContactSet:
     name: str
     contacts: tuple[str, ...]  # their names
 
+
+class SolverPlan(NamedTuple):
+    """The iterations of the solver for contacts with friction, which are the same at every state."""
+
+    sweeps: int = 3
+    """The sweeps over all contacts at the beginning."""
+    steps: int = 2
+    """The Newton steps."""
+    between: int = 0
+    """The sweeps after each Newton step except the last two."""
+
+
+DEFAULT_PLAN: Final = SolverPlan()
 
 Form = Literal["--contact", "--contact-frame", "--contact-loop"]
 
@@ -168,6 +187,8 @@ def _checked(one: object) -> Contact:
     for what, value in values.items():
         if what.startswith("point"):
             values[what] = _point(one, value)
+        elif what == "radius":
+            values[what] = _radius(one, value)
         elif what != "frame" and not (isinstance(value, str) and value) and (what, value) != ("link", None):
             raise OptionError(f"contact {told(one.name)}: {what} {told(value)} is no name; give one")
     if any(mark in one.name for mark in MARKS):
@@ -181,6 +202,41 @@ def _point(one: Contact, given: object) -> tuple[float, ...]:
         return tuple(map(float, values))
     raise OptionError(
         f"contact {told(one.name)}: point {told(given)} is not a point; give three numbers, in m"
+    )
+
+
+def _radius(one: Contact, given: object) -> float:
+    if isinstance(given, (int, float)) and 0 <= given <= FARTHEST:
+        return float(given)
+    raise OptionError(
+        f"contact {told(one.name)}: radius {told(given)} is not a radius; give a number >= 0, in m"
+    )
+
+
+def checked_plan(given: object) -> SolverPlan:
+    """The plan of the solver that the API was given as three integers.
+
+    Raises OptionError if it is wrong.
+    """
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    counts = [x for x in listed if isinstance(x, int) and 0 <= x <= MOST_ITERATIONS]
+    if len(counts) != len(listed) or len(counts) != 3 or not sum(counts[:2]):
+        raise OptionError(_wrong_plan(f"contact_solver {told(given)}"))
+    return SolverPlan(*counts)
+
+
+def plan_from(text: str) -> SolverPlan:
+    """The plan in the value of an option. Raises OptionError if it is wrong."""
+    try:
+        return checked_plan([int(part) for part in text.split(",")])
+    except (ValueError, OptionError):
+        raise OptionError(_wrong_plan(f"--contact-solver {escaped(text)}")) from None
+
+
+def _wrong_plan(said: str) -> str:
+    return (
+        f"{said}: not three whole numbers from 0 to {MOST_ITERATIONS}, one of the first two positive; give "
+        "sweeps, Newton steps and sweeps between these, such as 3,2,0"
     )
 
 

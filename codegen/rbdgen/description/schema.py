@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rbdgen.description.contacts import Contact, ContactSet
+from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
 
 Vector3 = tuple[float, float, float]
 JointType = Literal[
@@ -136,6 +136,7 @@ class Description:
     loops: tuple[Loop, ...] = ()
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
+    contact_solver: SolverPlan = DEFAULT_PLAN
     places: tuple[Place, ...] = ()
     gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file

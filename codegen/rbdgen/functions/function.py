@@ -22,6 +22,7 @@ from rbdgen.signature import OF_JOINTS, Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.fit import check_fit
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import LoopedForm
 from rbdgen.wording import option
 
 Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
@@ -100,6 +101,8 @@ class Function:
     """The user's own text, if the function is not one of the table, see `composed.py`."""
     needs: tuple[Need, ...] = ()
     """The features that a robot must have."""
+    inner: Inner | None = None
+    """Describes the loops in the middle of the function, if it is a straight line around loops."""
     on_request: bool = False
     """Whether lists of all functions of a robot omit this one, see `table.rows_of`."""
 
@@ -276,6 +279,21 @@ class Whole:
     """The inputs of `of` with respect to which it is differentiated."""
     derivatives: Function | None = None
     """The row whose outputs are the same derivatives, for a Jacobian of a function that has such a row."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Describes a function that is a straight line around loops. Some outputs of the line are the inputs of
+    the loops, and some of its inputs are their outputs. All other inputs and outputs are those of the
+    function.
+    """
+
+    line: Function
+    """The straight line. It has a form of the same name for each form of the function."""
+    loops: Callable[[Model], LoopedForm]
+    """Makes the loops for a robot."""
+    reads: Callable[[Model], Mapping[str, int]]
+    """Gives the sizes of the arrays that the loops read."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:

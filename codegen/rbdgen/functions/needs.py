@@ -45,6 +45,11 @@ INDEPENDENT: Final = Need(
 
 CONTACTS: Final = Need(lambda model: bool(model.contacts), "contacts", _CONTACT)
 
+POINTS: Final = Need(
+    lambda model: any(contact.has_friction for contact in model.contacts), "contacts at points", _CONTACT
+)
+"""Contacts that can open and slide."""
+
 ANCHORED: Final = Need(
     lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
     "contacts that can all be anchored",

@@ -23,6 +23,7 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.friction import rows as friction
 from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
@@ -62,6 +63,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             contact_forward,
             contact_derivatives,
             contact_inverse,
+            friction,
         )
         for row in family.ROWS
     }
@@ -205,6 +207,7 @@ def _whole(
 ) -> Function:
     """The row of a whole derivative; `kind` is a key of `WHOLE`."""
     function = lookup(base, model, sets, own)
+    _check_differentiable(f"{base}_{kind}", function)
     derivatives = None if base in own else derivatives_of(base, model.contact_sets if model else sets)
     return whole(function, kind, None if derivatives is None else lookup(derivatives, model, sets))
 
@@ -243,10 +246,22 @@ def _instead(name: str, own: Iterable[str]) -> str:
     return f"there are {some} and {len(ALL) - 6} more: rbdgen list shows all"
 
 
+def _check_differentiable(name: str, function: Function) -> None:
+    """Raises OptionError if the function has loops that choose between cases, such as the modes of
+    contacts.
+    """
+    if function.inner is not None:
+        raise OptionError(
+            f"function '{name}': {function.name} has no derivatives, because its iterations choose between "
+            "cases; take finite differences, or the derivatives of contact_aba for contacts that stay closed"
+        )
+
+
 def _differentiated(
     base: str, mode: str, model: Model | None, sets: Sequence[ContactSet], own: Mapping[str, Function]
 ) -> Function:
     """The row of a derivative along directions; `mode` is a key of `MODES`."""
     function = lookup(base, model, sets, own)
+    _check_differentiable(f"{base}_{mode}", function)
     inverse = None if function.inverse is None else lookup(function.inverse, model, sets)
     return differentiated(function, mode, inverse)

@@ -85,7 +85,8 @@ def build_robot(
     contacts = model_contacts(description.contacts, known, description)
     sets = model_sets(description.contact_sets, contacts)
     bodies = tuple(builder.finished_bodies())
-    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts, sets)
+    plan = description.contact_solver
+    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts, sets, plan)
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)

@@ -16,6 +16,10 @@ from rbdgen.wording import choose, option
 
 ContactSet = given.ContactSet
 
+SolverPlan = given.SolverPlan
+
+DEFAULT_PLAN = given.DEFAULT_PLAN
+
 ContactKind = Literal["point", "frame"]
 """The thing that a contact constrains: a point, or a frame, which is a point and axes."""
 
@@ -31,6 +35,15 @@ class Contact:
     kind: ContactKind
     first: Frame
     second: Frame | None = None
+    radius: float = 0.0
+    """The radius of a sphere about the point, in m."""
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether a step with friction lets the contact open and slide: a point that is not part of a closed
+        loop.
+        """
+        return self.kind == "point" and self.second is None
 
     @property
     def rows(self) -> int:
@@ -130,7 +143,7 @@ def _model_contact(one: given.Contact, known: Mapping[str, Frame]) -> Contact:
     if first.body < 0:
         what = f"no joint moves link {quoted(link)}"
         raise ModelError(f"contact {quoted(one.name)}: {what}; name a link behind a joint")
-    return Contact(one.name, kind, first)
+    return Contact(one.name, kind, first, radius=one.radius if isinstance(one, given.Point) else 0.0)
 
 
 def _placed(one: given.Contact, link: str, point: Sequence[float], known: Mapping[str, Frame]) -> Frame:

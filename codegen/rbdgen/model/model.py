@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rbdgen.model.closed_loops import Loop
-from rbdgen.model.contacts import Contact, ContactSet
+from rbdgen.model.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
@@ -67,6 +67,8 @@ class Model:
     """The contacts, in the order of their rows."""
     contact_sets: tuple[ContactSet, ...] = ()
     """Sets of some contacts, for functions of only these."""
+    contact_solver: SolverPlan = DEFAULT_PLAN
+    """The plan of the solver for contacts with friction."""
 
     @property
     def nbodies(self) -> int:
@@ -99,6 +101,7 @@ class Model:
             "nc": sum(contact.rows for contact in self.contacts),
             "nshare": sum(contact.rows for contact in self.contacts) // 3,
             "ncontacts": len(self.contacts),
+            "npoints": sum(contact.has_friction for contact in self.contacts),
             "nanchor": sum(contact.anchor for contact in self.contacts),
         }
 

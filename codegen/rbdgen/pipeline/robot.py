@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import Contact, checked_contacts, checked_sets
+from rbdgen.description.contacts import DEFAULT_PLAN, Contact, checked_contacts, checked_plan, checked_sets
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
@@ -60,6 +60,7 @@ def load_robot(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    contact_solver: Sequence[int] = DEFAULT_PLAN,
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -89,7 +90,7 @@ def load_robot(
     if mimic == "eliminate":
         check_followers(description, bounds)
     loops_too = (*description.loops, *_loops(loops))
-    description = replace(_held(description, contacts, contact_sets), loops=loops_too)
+    description = replace(_held(description, contacts, contact_sets, contact_solver), loops=loops_too)
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
     given = (
@@ -114,6 +115,7 @@ def from_pinocchio(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
+    contact_solver: Sequence[int] = DEFAULT_PLAN,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
@@ -127,6 +129,7 @@ def from_pinocchio(
         frames=frames,
         contacts=contacts,
         contact_sets=contact_sets,
+        contact_solver=contact_solver,
     )
 
 
@@ -142,11 +145,16 @@ def robot_of(given: object) -> Robot:
     raise OptionError(f"robot {told(given)} is no robot; give what rbdgen.load_robot returns, or takes")
 
 
-def _held(description: Description, contacts: object, contact_sets: object) -> Description:
-    """The description with these contacts and sets of contacts."""
+def _held(description: Description, contacts: object, contact_sets: object, plan: object) -> Description:
+    """The description with these contacts, sets of contacts and plan of the solver."""
     sets = checked_sets({} if contact_sets is None else contact_sets)
     check_sets(sets)
-    return replace(description, contacts=checked_contacts(contacts), contact_sets=sets)
+    return replace(
+        description,
+        contacts=checked_contacts(contacts),
+        contact_sets=sets,
+        contact_solver=checked_plan(plan),
+    )
 
 
 def _check_mimic(given: object) -> None:

@@ -163,6 +163,8 @@ class Manifold:
                 return self.random(generator, leading)
             if argument.kind == "time_step":
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
+            if argument.kind == "planes":
+                return _random_planes(generator, shape)
             if argument.kind == "nonnegative":
                 return generator.uniform(size=shape)
             if argument.range is not None:
@@ -220,6 +222,14 @@ def _columns(array: Array, indices: Array) -> list[Array]:
 def _put(result: Array, indices: Array, columns: Sequence[Any]) -> None:
     for at, column in zip(indices, columns, strict=True):
         result[..., at] = column
+
+
+def _random_planes(generator: np.random.Generator, shape: Sequence[int]) -> Array:
+    """Planes near the level ground through the origin: a unit normal and an offset in each row."""
+    planes = 0.2 * generator.standard_normal(shape)
+    planes[..., 2] += 1
+    planes[..., :3] /= np.linalg.norm(planes[..., :3], axis=-1, keepdims=True)
+    return planes
 
 
 def _random_inertia(generator: np.random.Generator, leading: Sequence[int]) -> Array:

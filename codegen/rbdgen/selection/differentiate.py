@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
-from rbdgen.functions.function import Differentiated, Function, Whole
+from rbdgen.functions.function import Differentiated, Function, Inner, Whole
 from rbdgen.functions.whole import BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
@@ -25,8 +25,9 @@ from rbdgen.graph.derivatives.reverse import transposed, vjp
 from rbdgen.graph.derivatives.slopes import Moving, Rates
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.around import around
 from rbdgen.graph.programs.passes import ONCE, SIMPLIFY, TO_C, apply
-from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.graph.programs.program import Program, Result, straight_line
 from rbdgen.graph.replay import replay
 from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import Model
@@ -36,7 +37,7 @@ from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import with_forms
 from rbdgen.selection.parameter_table import TABLE, Table
-from rbdgen.selection.trace import Subject
+from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 
@@ -75,7 +76,19 @@ class Chooser:
             return self._differentiated(function, function.differentiated, forced)
         if function.whole is not None:
             return self._whole(function, function.whole, forced)
+        if function.inner is not None:
+            return self._around(function, function.inner, forced)
         return self._choose(function, forced, self.lanes)
+
+    def _around(self, function: Function, inner: Inner, forced: str | None) -> Choice:
+        """The cheapest straight line around the loops of a function."""
+        chosen = self._choose(replace(inner.line, contacts=function.contacts), forced, 1)
+        model = function.held_by(self.model)
+        loops = apply(trace_inner(model, inner, self.engine), TO_C)
+        outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
+        program = around(_graph_of(chosen.program), loops, outputs)
+        alternatives = {name: count + loops.cost for name, count in chosen.alternatives.items()}
+        return replace(chosen, program=program, alternatives=alternatives)
 
     def _composed(self, function: Function) -> Function:
         """The row with the forms of called rows chosen if it is a composition, otherwise the row."""

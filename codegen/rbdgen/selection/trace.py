@@ -8,7 +8,7 @@ from typing import Any
 
 from rbdgen.access import whole
 from rbdgen.functions.form import Form
-from rbdgen.functions.function import Function
+from rbdgen.functions.function import Function, Inner
 from rbdgen.functions.resistance import model_of
 from rbdgen.graph.derivatives.reverse import pullback
 from rbdgen.graph.engine import Engine, GraphEngine, new_engine
@@ -17,11 +17,11 @@ from rbdgen.graph.programs.program import Loop, Program, Result
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.parameter_table import TABLE, Tabled
-from rbdgen.signature import SizedSignature
+from rbdgen.signature import SizedArgument, SizedSignature
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.coupled import coupled
 from rbdgen.sweeps.inputs import ByParameters, State, state_of
-from rbdgen.sweeps.loops import FormLoop
+from rbdgen.sweeps.loops import FormLoop, LoopedForm
 
 Subject = Model | ReducedModel | Tabled
 """The robot on which a form is traced: a model, or for cheap forms a reduced model (they reduce a plain model
@@ -89,10 +89,24 @@ def trace_program(
     looped = form.loops(reduced)
     if form.degrees == "all" and not reduced.model.coupling.is_trivial:
         looped = coupled(looped, reduced.model, signature)
+    return _program(looped, reduced.model, signature, engine, sums=sums)
+
+
+def trace_inner(model: Model, inner: Inner, engine: str = "casadi") -> Program:
+    """The loops in the middle of a function as a program."""
+    looped = inner.loops(model)
+    inputs = (SizedArgument(name, (size,), "", "") for name, size in inner.reads(model).items() if size)
+    outputs = (SizedArgument(name, (size,), "", "") for name, size in looped.outputs.items())
+    return _program(looped, model, SizedSignature("inner", tuple(inputs), tuple(outputs)), engine)
+
+
+def _program(
+    looped: LoopedForm, model: Model, signature: SizedSignature, engine: str, *, sums: bool = True
+) -> Program:
     kernels: list[Graph] = []
     loops = []
     for loop in looped.loops:
-        kernel = _trace_kernel(new_engine(engine), reduced.model, signature, loop, sums=sums)
+        kernel = _trace_kernel(new_engine(engine), model, signature, loop, sums=sums)
         kernel = next((known for known in kernels if known == kernel), kernel)
         kernels.append(kernel)
         own = {x.name: whole(x.name, x.size) for x in signature.inputs if x.name in loop.inputs}

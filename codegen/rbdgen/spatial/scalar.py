@@ -10,6 +10,7 @@ occurs.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
@@ -113,6 +114,43 @@ def exp(a: Scalar) -> Scalar:
 def log(a: Scalar) -> Scalar:
     """The natural logarithm."""
     return _elementary("log", a)
+
+
+def maximum(x: Scalar, y: Scalar) -> Scalar:
+    """y if x < y, else x; so x if x is NaN."""
+    return select(x, y, y, x)
+
+
+def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    """x if a < b, else y; so y if a or b is NaN."""
+    return _selected("select", operator.lt, (a, b, x, y))
+
+
+def select_le(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    """x if a <= b, else y; so y if a or b is NaN."""
+    return _selected("select_le", operator.le, (a, b, x, y))
+
+
+def _selected(name: str, compare: Callable[[Scalar, Scalar], Any], operands: tuple[Scalar, ...]) -> Scalar:
+    a, b, x, y = operands
+    if is_number(a) and is_number(b):
+        return x if compare(a, b) else y
+    for operand in operands:
+        if hasattr(operand, "applied"):  # an expression of the graph
+            return operand.applied(name, *operands)
+        library = type(operand).__module__.partition(".")[0]
+        if library == "casadi":
+            import casadi  # noqa: PLC0415  (heavy, and only its own symbols come here)
+
+            return casadi.if_else(compare(a, b), x, y)
+        if library == "sympy":
+            import sympy  # noqa: PLC0415  (heavy, and only its own symbols come here)
+
+            return sympy.Piecewise((x, compare(a, b)), (y, True))
+    if any(isinstance(operand, (np.ndarray, np.generic)) for operand in operands):
+        chosen: Any = np.where(compare(a, b), x, y)
+        return chosen[()]
+    return x if compare(a, b) else y
 
 
 def _elementary(name: str, a: Scalar) -> Scalar:

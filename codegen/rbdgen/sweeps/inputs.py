@@ -143,7 +143,10 @@ def state_of(
     given: dict[Kind, Sequence[Scalar]] = {}
     others = {}
     for argument, values in inputs:
-        if argument.kind in ("nonnegative", "time_step", "held", "values") or argument.kind in given:
+        if (
+            argument.kind in ("nonnegative", "time_step", "held", "planes", "values")
+            or argument.kind in given
+        ):
             others[argument.name] = values
         else:
             given[argument.kind] = values

@@ -14,8 +14,10 @@ the part that is due to the joints below is passed on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from rbdgen.functions.contacts.climbing import along_path, motions_along
 from rbdgen.functions.contacts.multipliers import Entries
@@ -38,6 +40,8 @@ from rbdgen.sweeps.bodies import (
 from rbdgen.sweeps.straight import Straight
 from rbdgen.sweeps.sweep import Given
 
+NO_GROUNDS: Final[Mapping[int, Sequence[Vector]]] = MappingProxyType({})
+
 
 def moved_on(body: Body, x: Given) -> Motion:
     """Compute the velocity of a body from that of its parent."""
@@ -54,6 +58,10 @@ class Rows:
     """For every end, the axes of the rows as vectors in the axes of the end's body."""
     own: bool
     """Whether the rows are in the axes of the body at the contact."""
+    radius: float = 0
+    """The radius of a sphere that touches the ground in place of the contact's point. The last of the axes is
+    then the normal of the ground.
+    """
 
     def of(self, motions: Sequence[Motion]) -> list[Scalar]:
         """The values of the rows from the motions of the ends' points, each in the axes of its body."""
@@ -68,30 +76,43 @@ class Rows:
         """For every end, a unit force for each row, about the origin of the end's body."""
         found = []
         for end, axes in zip(self.held.ends, self.axes, strict=True):
-            signed = [e * end.sign for e in axes]
+            signed, point = [e * end.sign for e in axes], self.point(end, axes)
             moments = [Force(e, ZERO) for e in signed] if self.contact.kind == "frame" else []
-            found.append([*(Force(end.point.cross(e), e) for e in signed), *moments])
+            found.append([*(Force(point.cross(e), e) for e in signed), *moments])
         return found
+
+    def point(self, end: End, axes: Sequence[Vector]) -> Vector:
+        """The point at which the contact touches, in the axes of an end's body."""
+        return end.point - axes[2] * self.radius if self.radius else end.point
 
 
 class Contacts:
     """The contacts of a reduced model, on bodies at a state for which sweeps have been run.
 
-    `own` says whether rows of contacts with the world are in the axes of their bodies.
+    `own` says whether rows of contacts with the world are in the axes of their bodies. Those of the contacts
+    in `grounds`, by number, are in the axes of the ground that it gives, whose last one is the normal.
     """
 
-    def __init__(self, reduced: ReducedModel, driver: Straight, *, own: bool = True) -> None:
+    def __init__(
+        self,
+        reduced: ReducedModel,
+        driver: Straight,
+        *,
+        own: bool = True,
+        grounds: Mapping[int, Sequence[Vector]] = NO_GROUNDS,
+    ) -> None:
         self.driver: Straight = driver
         self.bodies: Sequence[ReducedBody] = driver.bodies
         self.rows: list[Rows] = []
-        for held, contact in zip(held_contacts(reduced, self.bodies), reduced.model.contacts, strict=True):
-            turned = own and contact.second is None
-            seen = [held.axes.to_parent(e) for e in IDENTITY]
+        every = zip(held_contacts(reduced, self.bodies), reduced.model.contacts, strict=True)
+        for k, (held, contact) in enumerate(every):
+            turned = own and contact.second is None and k not in grounds
+            seen = [held.axes.to_parent(e) for e in grounds.get(k, IDENTITY)]
             axes = (
                 IDENTITY.rows if turned else tuple(outward(self.bodies, end.path, e) for e in seen)
                 for end in held.ends
             )
-            self.rows.append(Rows(contact, held, tuple(axes), turned))
+            self.rows.append(Rows(contact, held, tuple(axes), turned, contact.radius if k in grounds else 0))
 
     def given(self, values: Sequence[Scalar]) -> list[Scalar]:
         """Rotate the values of all rows to the axes that users know, which are those of the world or of the
@@ -111,9 +132,9 @@ class Contacts:
         subtracted here.
         """
 
-        def of(held: Held, end: End) -> Motion:
-            own = acceleration(end, motions_along(self.driver, held, end)[-1])
-            up = self.driver.values["up"][end.body] if held.carrier == WORLD else ZERO
+        def of(rows: Rows, end: End, _: Sequence[Vector]) -> Motion:
+            own = acceleration(end, motions_along(self.driver, rows.held, end)[-1])
+            up = self.driver.values["up"][end.body] if rows.held.carrier == WORLD else ZERO
             return Motion(own.angular, own.linear - up)
 
         return self._of_all(of)
@@ -121,15 +142,17 @@ class Contacts:
     def velocities(self) -> list[Scalar]:
         """J v."""
 
-        def of(held: Held, end: End) -> Motion:
-            own: Motion = along_path(self.driver, held, end, "velocity", NO_MOTION, moved_on)[-1]
-            return Motion(own.angular, own.linear + own.angular.cross(end.point))
+        def of(rows: Rows, end: End, axes: Sequence[Vector]) -> Motion:
+            own: Motion = along_path(self.driver, rows.held, end, "velocity", NO_MOTION, moved_on)[-1]
+            return Motion(own.angular, own.linear + own.angular.cross(rows.point(end, axes)))
 
         return self._of_all(of)
 
-    def _of_all(self, motion: Callable[[Held, End], Motion]) -> list[Scalar]:
-        moving = ([motion(rows.held, end) for end in rows.held.ends] for rows in self.rows)
-        return [value for rows, motions in zip(self.rows, moving, strict=True) for value in rows.of(motions)]
+    def _of_all(self, motion: Callable[[Rows, End, Sequence[Vector]], Motion]) -> list[Scalar]:
+        found: list[Scalar] = []
+        for rows in self.rows:
+            found += rows.of([motion(rows, *end) for end in zip(rows.held.ends, rows.axes, strict=True)])
+        return found
 
     def carried(self, weights: Sequence[Scalar] | None = None) -> list[Entries]:
         """A row of L^-T J^T for every row of the contacts, each times its weight."""

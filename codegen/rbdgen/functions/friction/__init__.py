@@ -1,0 +1,1 @@
+"""Time steps with frictional contacts that open, stick and slide."""

@@ -1,0 +1,55 @@
+"""Inputs and outputs of steps with friction."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from rbdgen.functions.contacts.arguments import rows
+from rbdgen.signature import Argument
+from rbdgen.spatial.scalar import Scalar
+
+GROUND: Final = Argument(
+    "ground",
+    "planes",
+    ("npoints", 4),
+    "1, m",
+    "the plane n . x = d below each contact, as (n, d) with a unit normal n that points up, in world axes",
+    default=(0.0, 0.0, 1.0, 0.0),
+)
+FRICTION: Final = Argument(
+    "friction", "nonnegative", ("npoints",), "1", "the coefficient of friction of each contact"
+)
+
+
+class Law(NamedTuple):
+    """The law of contact, in the order of the input `law`."""
+
+    softness: Scalar
+    """The compliance of a contact, relative to the mean of the diagonal of its block of J M^-1 J^T."""
+    pull: Scalar
+    """The part of a penetration that a step takes back."""
+    push: Scalar
+    """The largest speed at which a penetration is taken back, in m/s."""
+    restitution: Scalar
+    slow: Scalar
+    """The speed of approach below which a contact does not bounce, in m/s."""
+    smoothing: Scalar
+    """sigma of `cone.py`, in J."""
+
+
+LAW: Final = Argument(
+    "law",
+    "nonnegative",
+    (6,),
+    "1, 1, m/s, 1, m/s, J",
+    "softness, pull, push, restitution, slow and smoothing, see the documentation of steps with friction",
+    default=(1e-4, 0.2, 1.0, 0.0, 0.05, 0.0),
+)
+IMPULSE: Final = rows(
+    "impulse",
+    "N s, N m s",
+    "impulses that the world exerts on the robot, in world axes; those of closed loops in their rows' axes",
+)
+RESIDUAL: Final = Argument(
+    "residual", "values", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"
+)

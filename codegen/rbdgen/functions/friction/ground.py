@@ -1,0 +1,83 @@
+"""The ground at each contact, and the velocity that the law of contact asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdgen.functions.friction.arguments import Law
+from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane n . x = d below a contact, and the axes (t1, t2, n) of the contact's rows."""
+
+    axes: tuple[Vector, Vector, Vector]
+    offset: Scalar
+
+    @classmethod
+    def of(cls, numbers: Sequence[Scalar]) -> Plane:
+        """The plane of a row of the input `ground`.
+
+        The tangents are computed without a branch, as in Duff et al., Building an orthonormal basis,
+        revisited, 2017. For a level plane they are the axes of the world.
+        """
+        x, y, z, offset = numbers
+        s = select(z, 0, -1, 1)
+        a = -1 / (s + z)
+        b = x * y * a
+        t1, t2 = Vector(1 + s * x * x * a, s * b, -s * x), Vector(b, s + y * y * a, -y)
+        return cls((t1, t2, Vector(x, y, z)), offset)
+
+    @property
+    def normal(self) -> Vector:
+        return self.axes[2]
+
+
+def planes(ground: Sequence[Scalar]) -> list[Plane]:
+    """The planes of the input `ground`."""
+    return [Plane.of(ground[k : k + 4]) for k in range(0, len(ground), 4)]
+
+
+def normal_bias(law: Law, gap: Scalar, dt: Scalar, before: Scalar, free: Scalar) -> Scalar:
+    """b of the law 0 <= J v_next + b for the normal row of a contact.
+
+    A contact above the ground may come down to it within the step, but not below it. One that is below the
+    ground takes back a part of its penetration. A contact that would touch within the step bounces.
+
+    Args:
+        law: the law of contact.
+        gap: the distance of the contact from the plane.
+        dt: the time step.
+        before: the normal velocity before the step.
+        free: the normal velocity after the step if the contact had no impulse.
+    """
+    speed = gap / dt
+    back = maximum(law.pull * speed, -law.push)
+    bias = select(0, gap, speed, back)
+    rebound = law.restitution * before
+    bounced = select(rebound, bias, rebound, bias)
+    fast = select(rebound, -(law.restitution * law.slow), bounced, bias)
+    return select(gap + dt * free, 0, fast, bias)
+
+
+def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+    """The numbers r of the natural map for the rows (t1, t2, n) of a contact, from its block of G.
+
+    That of the normal row is 1 / G_nn, and that of both tangential rows is 1 divided by the largest
+    eigenvalue of the tangential block.
+    """
+    (a, d, _), (_, c, _), (_, _, normal) = block
+    half = mul(0.5, sub(a, c))
+    spread = add(mul(half, half), mul(d, d))
+    tangential = 1 / add(mul(0.5, add(a, c)), sqrt(spread))
+    return [tangential, tangential, 1 / normal]
+
+
+def softened(G: Sequence[Sequence[Scalar]], first: int, softness: Scalar) -> list[Scalar]:
+    """The diagonal of a contact's block of G + R, where R is the compliance of the contact."""
+    own = [G[k][k] for k in range(first, first + 3)]
+    soft = mul(mul(softness, 1 / 3), dot(own, [1, 1, 1]))
+    return [add(value, soft) for value in own]

@@ -45,6 +45,7 @@ Kind = Literal[
     "parameters",
     "table",
     "nonnegative",
+    "coefficients",
     "time_step",
     "held",
     "planes",
@@ -60,7 +61,9 @@ Kind = Literal[
 - `scalar`: one number, such as an energy. `inertia`: the ten parameters of a body. `time_step`: in s.
 - `sines`, `cosines`: those of the angles of a configuration.
 - `parameters`: parameters of the robot that stay inputs. `table`: computed from them by the update function.
-- `nonnegative`: numbers that are not negative, such as which contacts are closed.
+- `nonnegative`: numbers that are not negative, such as which contacts are closed. No derivatives are taken
+  with respect to them.
+- `coefficients`: numbers that are not negative, such as those of friction.
 - `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
 - `planes`: a unit normal and an offset in each row.
 - `values`: none of these.

@@ -121,6 +121,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         inverse=None,
         along=None,
         composition=None,
+        around=None,
         whole=None,
         differentiated=Differentiated(mode, function, by, inverse),
     )

@@ -101,8 +101,8 @@ class Function:
     """The user's own text, if the function is not one of the table, see `composed.py`."""
     needs: tuple[Need, ...] = ()
     """The features that a robot must have."""
-    inner: Inner | None = None
-    """Describes the loops in the middle of the function, if it is a straight line around loops."""
+    around: Around | None = None
+    """Describes the parts of the function, if it is a straight line around loops."""
     on_request: bool = False
     """Whether lists of all functions of a robot omit this one, see `table.rows_of`."""
 
@@ -283,17 +283,44 @@ class Whole:
 
 @dataclass(frozen=True)
 class Inner:
-    """Describes a function that is a straight line around loops. Some outputs of the line are the inputs of
-    the loops, and some of its inputs are their outputs. All other inputs and outputs are those of the
-    function.
-    """
+    """Loops in the middle of a straight line. They read outputs of the line, and give inputs of it."""
 
-    line: Function
-    """The straight line. It has a form of the same name for each form of the function."""
     loops: Callable[[Model], LoopedForm]
     """Makes the loops for a robot."""
     reads: Callable[[Model], Mapping[str, int]]
     """Gives the sizes of the arrays that the loops read."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """Describes a function that is a straight line around loops. All inputs and outputs of the line that no
+    loops give or read are those of the function.
+    """
+
+    line: Function
+    """The straight line. It has a form of the same name for each form of the function."""
+    inner: tuple[Inner, ...]
+    """The loops in the order in which they run."""
+    implicit: Implicit | None = None
+    """Differentiates the loops, if the function has derivatives along directions."""
+
+
+@dataclass(frozen=True)
+class Implicit:
+    """Differentiates loops that solve an equation F(y, p) = 0 for y, by the implicit function theorem.
+
+    y is the first output of the loops, p are the arrays that they read, and other outputs have no
+    derivatives. `adjoint` reads p, y and `y_bar`, and `tangent` reads p, y and what `changes` gives.
+    """
+
+    adjoint: Inner
+    """Gives the arrays that `weights` reads."""
+    weights: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
+    """Computes `p_bar` of each array p from y and the outputs of `adjoint`."""
+    tangent: Inner
+    """Gives `y_dot`."""
+    changes: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
+    """Computes the rates of F at constant y, from y and the arrays `p_dot`."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:

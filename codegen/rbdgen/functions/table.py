@@ -207,7 +207,7 @@ def _whole(
 ) -> Function:
     """The row of a whole derivative; `kind` is a key of `WHOLE`."""
     function = lookup(base, model, sets, own)
-    _check_differentiable(f"{base}_{kind}", function)
+    _check_differentiable(f"{base}_{kind}", kind, function)
     derivatives = None if base in own else derivatives_of(base, model.contact_sets if model else sets)
     return whole(function, kind, None if derivatives is None else lookup(derivatives, model, sets))
 
@@ -246,14 +246,15 @@ def _instead(name: str, own: Iterable[str]) -> str:
     return f"there are {some} and {len(ALL) - 6} more: rbdgen list shows all"
 
 
-def _check_differentiable(name: str, function: Function) -> None:
-    """Raises OptionError if the function has loops that choose between cases, such as the modes of
-    contacts.
+def _check_differentiable(name: str, kind: str, function: Function) -> None:
+    """Raises OptionError if the function has loops that solve an equation, of which there are only first
+    derivatives along directions.
     """
-    if function.inner is not None:
+    of = function.differentiated.of if function.differentiated else function
+    if of.around is not None and (of is not function or kind not in ("vjp", "jvp")):
         raise OptionError(
-            f"function '{name}': {function.name} has no derivatives, because its iterations choose between "
-            "cases; take finite differences, or the derivatives of contact_aba for contacts that stay closed"
+            f"function '{name}': {of.name} solves an equation, of which only first derivatives are made; "
+            f"take {of.name}_vjp, {of.name}_jvp or {of.name}_derivatives"
         )
 
 
@@ -262,6 +263,6 @@ def _differentiated(
 ) -> Function:
     """The row of a derivative along directions; `mode` is a key of `MODES`."""
     function = lookup(base, model, sets, own)
-    _check_differentiable(f"{base}_{mode}", function)
+    _check_differentiable(f"{base}_{mode}", mode, function)
     inverse = None if function.inverse is None else lookup(function.inverse, model, sets)
     return differentiated(function, mode, inverse)

@@ -141,10 +141,10 @@ class Manifold:
     ) -> dict[str, Array]:
         """A random value for every input of a function, by name.
 
-        Inputs with a range are within it. Those of kind "nonnegative" are between 0 and 1, time steps are at
-        most 1 ms, and inertias are physical. Sines and cosines are those of the random configuration, and 0
-        and 1 for elements that are no angles. Other inputs have their defaults, or unit variance if they have
-        none.
+        Inputs with a range are within it. Numbers that are not negative are between 0 and 1, time steps are
+        at most 1 ms, and inertias are physical. Sines and cosines are those of the random configuration, and
+        0 and 1 for elements that are no angles. Other inputs have their defaults, or unit variance if they
+        have none.
         """
         q = self.random(generator, leading)
         angles = np.isin(np.arange(self.nq), sorted(self.angles))
@@ -165,7 +165,7 @@ class Manifold:
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.kind == "planes":
                 return _random_planes(generator, shape)
-            if argument.kind == "nonnegative":
+            if argument.kind in ("nonnegative", "coefficients"):
                 return generator.uniform(size=shape)
             if argument.range is not None:
                 return generator.uniform(*argument.range, size=shape)

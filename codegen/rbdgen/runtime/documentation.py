@@ -149,5 +149,6 @@ def _some(argument: SizedArgument) -> str:
         return _TEN
     if not argument.shape:
         return "0.01" if argument.kind == "time_step" else "1.0"
-    holds = argument.kind == "cosines" or (argument.kind == "nonnegative" and argument.unit == "1")
+    positive = argument.kind in ("nonnegative", "coefficients") and argument.unit == "1"
+    holds = argument.kind == "cosines" or positive
     return f"np.{'ones' if holds else 'zeros'}({shape})"

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
-from rbdgen.functions.function import Differentiated, Function, Inner, Whole
+from rbdgen.functions.function import Around, Differentiated, Function, Inner, Whole
 from rbdgen.functions.whole import BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.cost import cost
+from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.jacobian import by_columns, by_rows, hessian, with_gradient
@@ -36,6 +36,7 @@ from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import with_forms
+from rbdgen.selection.implicit import ImplicitLine
 from rbdgen.selection.parameter_table import TABLE, Table
 from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
@@ -76,19 +77,37 @@ class Chooser:
             return self._differentiated(function, function.differentiated, forced)
         if function.whole is not None:
             return self._whole(function, function.whole, forced)
-        if function.inner is not None:
-            return self._around(function, function.inner, forced)
+        if function.around is not None:
+            return self._around(function, function.around, forced)
         return self._choose(function, forced, self.lanes)
 
-    def _around(self, function: Function, inner: Inner, forced: str | None) -> Choice:
+    def _around(self, function: Function, made: Around, forced: str | None) -> Choice:
         """The cheapest straight line around the loops of a function."""
-        chosen = self._choose(replace(inner.line, contacts=function.contacts), forced, 1)
+        chosen = self._choose(_line_of(function, made), forced, 1)
+        return self._with_loops(function, chosen, made.inner)
+
+    def _implicit(self, function: Function, made: Differentiated, of: Around) -> Choice:
+        """The derivative of a straight line around loops that solve an equation."""
+        chosen = self._straight(_line_of(made.of, of))
+        by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
+        line = ImplicitLine(_graph_of(chosen.program), of, made.of.held_by(self.model), by, self._told(made))
+        signature = function.sized(line.model, len(self.table.defaults) if self.table else 0)
+        graph, inner = line.derivative(signature, seeded=MODES[made.mode].seeded)
+        program = apply(straight_line(_table_last(graph)), TO_C)
+        (form,) = (form.name for form in function.forms)
+        chosen = Choice(program, form, chosen.axes, {form: program.cost})
+        return self._with_loops(function, chosen, inner)
+
+    def _with_loops(self, function: Function, line: Choice, inner: Sequence[Inner]) -> Choice:
+        """The program of a straight line around these loops."""
         model = function.held_by(self.model)
-        loops = apply(trace_inner(model, inner, self.engine), TO_C)
+        loops = [apply(trace_inner(model, x, self.engine), TO_C) for x in inner]
         outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
-        program = around(_graph_of(chosen.program), loops, outputs)
-        alternatives = {name: count + loops.cost for name, count in chosen.alternatives.items()}
-        return replace(chosen, program=program, alternatives=alternatives)
+        inside = sum((program.cost for program in loops), Cost())
+        alternatives = {name: count + inside for name, count in line.alternatives.items()}
+        return replace(
+            line, program=around(_graph_of(line.program), loops, outputs), alternatives=alternatives
+        )
 
     def _composed(self, function: Function) -> Function:
         """The row with the forms of called rows chosen if it is a composition, otherwise the row."""
@@ -131,6 +150,8 @@ class Chooser:
     @collection_paused()
     def _differentiated(self, function: Function, made: Differentiated, forced: str | None) -> Choice:
         """The derivative with the fewest operations."""
+        if made.of.around is not None:
+            return self._implicit(function, made, made.of.around)
         forms = [form.name for form in function.forms_for(self.model)]
         if forced is not None:
             forms = [function.form_for(self.model, forced).name]
@@ -255,6 +276,12 @@ class Chooser:
         moving = {x.name + DOT for x in of.signature.inputs}
         graph = _with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
+
+
+def _line_of(function: Function, made: Around) -> Function:
+    """The straight line of a function, for the contacts to which the function is restricted."""
+    signature = replace(made.line.signature, name=f"{function.name}_line")
+    return replace(made.line, contacts=function.contacts, signature=signature)
 
 
 def _is_along(made: Differentiated, form: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 
@@ -124,6 +125,12 @@ class State:
         return replace(self, q=q, v=v, a=a, tau=tau, fext=fext, arrays=arrays, positions=positions)
 
 
+_OTHERS: Final[frozenset[Kind]] = frozenset(
+    {"nonnegative", "coefficients", "time_step", "held", "planes", "values"}
+)
+"""The kinds of inputs that are in `State.arrays`."""
+
+
 def state_of(
     model: Model,
     inputs: Iterable[tuple[SizedArgument, Sequence[Scalar]]],
@@ -143,10 +150,7 @@ def state_of(
     given: dict[Kind, Sequence[Scalar]] = {}
     others = {}
     for argument, values in inputs:
-        if (
-            argument.kind in ("nonnegative", "time_step", "held", "planes", "values")
-            or argument.kind in given
-        ):
+        if argument.kind in _OTHERS or argument.kind in given:
             others[argument.name] = values
         else:
             given[argument.kind] = values

@@ -182,15 +182,23 @@ class LoopPrinter:
         assert self.vectors is not None
         line = self._line(loop, reads, vector=True)
         kind, macro = self.vectors.style.value_type, self.vectors.macro
-        rows = {name: access for name, access in loop.writes.items() if _transposed(access)}
-        writes = {name: Access(name, (0,)) if name in rows else loop.writes[name] for name in loop.writes}
+        taken = {access.array for access in (*reads.values(), *loop.writes.values())}
+        rows = {
+            name: f"lanes_of_{name}" if name in taken else name
+            for name, access in loop.writes.items()
+            if _transposed(access)
+        }
+        writes = {
+            name: Access(rows[name], (0,)) if name in rows else access for name, access in loop.writes.items()
+        }
         statements = [f"const int run = {kind}_column(k, {loop.count});"]
-        statements += [f"{kind} {name}[{len(access.elements)}];" for name, access in rows.items()]
+        statements += [f"{kind} {local}[{len(loop.writes[name].elements)}];" for name, local in rows.items()]
         statements.append(f"{line}({self._arguments(reads, writes, 'run')});")
-        for name, access in rows.items():
+        for name, local in rows.items():
+            access = loop.writes[name]
             to = _after(self._argument(access, "run"), access.elements[0])
             step = access.offsets[1] - access.offsets[0]
-            statements.append(f"{kind}_leave_rows({to}, {step}, {name}, {len(access.elements)});")
+            statements.append(f"{kind}_leave_rows({to}, {step}, {local}, {len(access.elements)});")
         return [
             f"for (int k = 0; k < {loop.count}; k += {macro}_LANES) {{",
             *(f"    {statement}" for statement in statements),

@@ -88,7 +88,7 @@ def draws(arguments: Sequence[SizedArgument], manifold: Manifold) -> list[Draw]:
     for x in arguments:
         if x.kind == "sines":
             found.append(Draw("angles", x.name, x.size, cosines=cosines))
-        elif x.kind in ("nonnegative", "time_step"):
+        elif x.kind in ("nonnegative", "coefficients", "time_step"):
             scale = SHORT if x.kind == "time_step" else 1.0
             found.append(Draw("nonnegative", x.name, x.size, scale=scale))
         elif x.kind == "inertia":

@@ -75,6 +75,11 @@ class ContactRows:
         """J, (rows, nv)."""
         return self._matrix([jacobian(path, nv) for path in self.ends])
 
+    def velocity_derivatives(self, v: Sequence[Scalar]) -> Rows:
+        """The derivative of J v along q."""
+        ends = [velocity_derivatives(path, v, self.axes, len(v), self.naming)[0] for path in self.ends]
+        return self._matrix(ends)
+
     def acceleration(self, v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
         """J a + dJ/dt v."""
         return self._of_motions([classical_acceleration(path, v, a, self.naming) for path in self.ends])

@@ -17,7 +17,7 @@ GROUND: Final = Argument(
     default=(0.0, 0.0, 1.0, 0.0),
 )
 FRICTION: Final = Argument(
-    "friction", "nonnegative", ("npoints",), "1", "the coefficient of friction of each contact"
+    "friction", "coefficients", ("npoints",), "1", "the coefficient of friction of each contact"
 )
 
 
@@ -25,7 +25,7 @@ class Law(NamedTuple):
     """The law of contact, in the order of the input `law`."""
 
     softness: Scalar
-    """The compliance of a contact, relative to the mean of the diagonal of its block of J M^-1 J^T."""
+    """The compliance of a contact, relative to its mobility, see `mobility.py`."""
     pull: Scalar
     """The part of a penetration that a step takes back."""
     push: Scalar

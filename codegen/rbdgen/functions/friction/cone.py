@@ -61,19 +61,22 @@ class Cone(NamedTuple):
     """1 if y_t is outside the disc, else 0."""
     direction: tuple[Scalar, Scalar]
     """y_t / |y_t|."""
+    pressing: Scalar
+    """z+."""
 
 
 def cone(impulse: Sequence[Scalar], velocity: Sequence[Scalar], mu: Scalar, scale: Scale) -> Cone:
     """The natural map of a contact."""
     (x, y, z), (u, w, c) = impulse, velocity
     target, on = pressed(z - scale.normal * c, scale.smoothing)
-    radius = mu * select(0, on, maximum(z, 0), 0)
+    pressing = select(0, on, maximum(z, 0), 0)
+    radius = mu * pressing
     p, s = x - scale.tangential * u, y - scale.tangential * w
     length = maximum(sqrt(p * p + s * s), TINY)
     inverse = 1 / length
     kappa = select(radius, length, radius * inverse, 1)
     F = (x - kappa * p, y - kappa * s, z - target)
-    return Cone(F, on, kappa, select(radius, length, 1, 0), (p * inverse, s * inverse))
+    return Cone(F, on, kappa, select(radius, length, 1, 0), (p * inverse, s * inverse), pressing)
 
 
 def shrunk(x: Scalar, y: Scalar, radius: Scalar) -> tuple[Scalar, Scalar]:

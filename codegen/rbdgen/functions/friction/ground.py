@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rbdgen.functions.friction.arguments import Law
 from rbdgen.spatial.ops import Vector
-from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
+from rbdgen.spatial.scalar import Scalar, add, maximum, mul, select, sqrt, sub
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,47 @@ def planes(ground: Sequence[Scalar]) -> list[Plane]:
     return [Plane.of(ground[k : k + 4]) for k in range(0, len(ground), 4)]
 
 
-def normal_bias(law: Law, gap: Scalar, dt: Scalar, before: Scalar, free: Scalar) -> Scalar:
+class Approach(NamedTuple):
+    """The motion of a contact along the normal of its plane."""
+
+    gap: Scalar
+    """The distance of the contact from the plane."""
+    dt: Scalar
+    before: Scalar
+    """The velocity before the step."""
+    free: Scalar
+    """The velocity after the step if the contact had no impulse."""
+
+
+def normal_bias(law: Law, x: Approach) -> Scalar:
     """b of the law 0 <= J v_next + b for the normal row of a contact.
 
     A contact above the ground may come down to it within the step, but not below it. One that is below the
     ground takes back a part of its penetration. A contact that would touch within the step bounces.
-
-    Args:
-        law: the law of contact.
-        gap: the distance of the contact from the plane.
-        dt: the time step.
-        before: the normal velocity before the step.
-        free: the normal velocity after the step if the contact had no impulse.
     """
-    speed = gap / dt
+    speed, rebound = x.gap / x.dt, law.restitution * x.before
     back = maximum(law.pull * speed, -law.push)
-    bias = select(0, gap, speed, back)
-    rebound = law.restitution * before
-    bounced = select(rebound, bias, rebound, bias)
-    fast = select(rebound, -(law.restitution * law.slow), bounced, bias)
-    return select(gap + dt * free, 0, fast, bias)
+    bias = select(0, x.gap, speed, back)
+    return _bounced(law, x, bias, rebound, bias)
+
+
+def slopes_of_bias(law: Law, x: Approach) -> tuple[Scalar, Scalar]:
+    """The derivatives of `normal_bias` with respect to the gap and to the velocity before the step."""
+    speed = x.gap / x.dt
+    pulled = select(-law.push, law.pull * speed, law.pull / x.dt, 0)
+    by_gap = select(0, x.gap, 1 / x.dt, pulled)
+    bias = select(0, x.gap, speed, maximum(law.pull * speed, -law.push))
+    return _bounced(law, x, bias, 0, by_gap), _bounced(law, x, bias, law.restitution, 0)
+
+
+def _bounced(law: Law, x: Approach, bias: Scalar, bounces: Scalar, stays: Scalar) -> Scalar:
+    """`bounces` for a contact that bounces, else `stays`. A contact bounces if it would touch within the
+    step, is fast, and leaves faster than the bias says.
+    """
+    rebound = law.restitution * x.before
+    larger = select(rebound, bias, bounces, stays)
+    fast = select(rebound, -(law.restitution * law.slow), larger, stays)
+    return select(x.gap + x.dt * x.free, 0, fast, stays)
 
 
 def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
@@ -74,10 +96,3 @@ def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     spread = add(mul(half, half), mul(d, d))
     tangential = 1 / add(mul(0.5, add(a, c)), sqrt(spread))
     return [tangential, tangential, 1 / normal]
-
-
-def softened(G: Sequence[Sequence[Scalar]], first: int, softness: Scalar) -> list[Scalar]:
-    """The diagonal of a contact's block of G + R, where R is the compliance of the contact."""
-    own = [G[k][k] for k in range(first, first + 3)]
-    soft = mul(mul(softness, 1 / 3), dot(own, [1, 1, 1]))
-    return [add(value, soft) for value in own]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.cone import Cone, Scale, cone
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, select, sub
@@ -75,51 +75,81 @@ class Problem:
             found += [mul(*pair) for pair in moving] if own is None else own.F
         return found
 
-    def derivative(self, cones: Sequence[Cone | None]) -> Rows:
+    def slopes(self, cones: Sequence[Cone | None]) -> list[Slopes]:
+        """The derivative of the natural map of every contact."""
+        return [
+            _of_joint(self.steps[block.rows])
+            if own is None or block.number is None
+            else _of_cone(own, self.steps[block.rows], self.mu[block.number])
+            for block, own in zip(self.blocks, cones, strict=True)
+        ]
+
+    def derivative(self, slopes: Sequence[Slopes]) -> Rows:
         """N = D + W G."""
         found: Rows = []
-        for block, own in zip(self.blocks, cones, strict=True):
-            rows, steps = self.G[block.rows], self.steps[block.rows]
-            if own is None:
-                found += [[mul(r, value) for value in row] for r, row in zip(steps, rows, strict=True)]
-                continue
-            assert block.number is not None
-            found += _rows_of_cone(own, rows, steps, self.mu[block.number], block.first)
+        for block, own in zip(self.blocks, slopes, strict=True):
+            columns = list(zip(*self.G[block.rows], strict=True))
+            rows = [[dot(row, list(column)) for column in columns] for row in own.W]
+            for row, entries in zip(rows, own.D, strict=True):
+                row[block.rows] = [add(*pair) for pair in zip(row[block.rows], entries, strict=True)]
+            found += rows
         return found
 
 
-def _rows_of_cone(own: Cone, G: Rows, steps: Sequence[Scalar], mu: Scalar, first: int) -> Rows:
-    """The rows of N of a contact with friction; T is the derivative of the disc."""
+class Slopes(NamedTuple):
+    """The derivative of the natural map of one contact: dF = D dlambda + W dc, square matrices by rows."""
+
+    D: Rows
+    W: Rows
+
+
+def _of_joint(steps: Sequence[Scalar]) -> Slopes:
+    size = range(len(steps))
+    return Slopes(
+        [[0] * len(steps) for _ in size], [[r if i == j else 0 for j in size] for i, r in enumerate(steps)]
+    )
+
+
+def _of_cone(own: Cone, steps: Sequence[Scalar], mu: Scalar) -> Slopes:
+    """The derivative for a contact with friction; T is the derivative of the disc."""
     (x, y), sliding = own.direction, mul(own.kappa, own.slides)
     T = ((own.kappa - sliding * x * x, -sliding * x * y), (-sliding * x * y, own.kappa - sliding * y * y))
-    rows = [[steps[0] * (p * a + s * b) for a, b in zip(G[0], G[1], strict=True)] for p, s in T]
-    pressing = own.on * steps[2]
-    rows.append([pressing * value for value in G[2]])
     tilt = mu * own.on * own.slides
-    at = range(first, first + 3)
-    for i in (0, 1):
-        for j in (0, 1):
-            rows[i][at[j]] = rows[i][at[j]] + (int(i == j) - T[i][j])
-        rows[i][at[2]] = rows[i][at[2]] - tilt * own.direction[i]
-    rows[2][at[2]] = rows[2][at[2]] + (1 - own.on)
+    D = [[int(i == j) - T[i][j] for j in (0, 1)] + [-(tilt * own.direction[i])] for i in (0, 1)]
+    W = [[steps[0] * value for value in row] + [0] for row in T]
+    return Slopes([*D, [0, 0, 1 - own.on]], [*W, [0, 0, own.on * steps[2]]])
+
+
+def factored(N: Rows) -> Rows:
+    """L and U of N = L U, by elimination without pivots: L below the diagonal, U above, and the inverses of
+    the diagonal of U on it.
+    """
+    rows = [list(row) for row in N]
+    for k, pivot in enumerate(rows):
+        pivot[k] = 1 / pivot[k]
+        for row in rows[k + 1 :]:
+            row[k] = row[k] * pivot[k]
+            for j in range(k + 1, len(rows)):
+                row[j] = row[j] - row[k] * pivot[j]
     return rows
+
+
+def substituted(factors: Rows, right: Sequence[Scalar]) -> list[Scalar]:
+    """N^-1 right, from the factors of N."""
+    x, n = list(right), len(factors)
+    for i, row in enumerate(factors):
+        for k in range(i):
+            x[i] = sub(x[i], mul(row[k], x[k]))
+    for k in reversed(range(n)):
+        for j in range(k + 1, n):
+            x[k] = sub(x[k], mul(factors[k][j], x[j]))
+        x[k] = mul(x[k], factors[k][k])
+    return x
 
 
 def solved(N: Rows, right: Sequence[Scalar]) -> list[Scalar]:
     """N^-1 right, by elimination without pivots."""
-    rows, x, inverse = [list(row) for row in N], list(right), []
-    for k, pivot in enumerate(rows):
-        inverse.append(1 / pivot[k])
-        for i in range(k + 1, len(rows)):
-            factor = rows[i][k] * inverse[k]
-            for j in range(k + 1, len(rows)):
-                rows[i][j] = rows[i][j] - factor * pivot[j]
-            x[i] = x[i] - factor * x[k]
-    for k in reversed(range(len(rows))):
-        for j in range(k + 1, len(rows)):
-            x[k] = sub(x[k], mul(rows[k][j], x[j]))
-        x[k] = mul(x[k], inverse[k])
-    return x
+    return substituted(factored(N), right)
 
 
 def newton_step(problem: Problem, impulses: Sequence[Scalar]) -> list[Scalar]:
@@ -127,7 +157,7 @@ def newton_step(problem: Problem, impulses: Sequence[Scalar]) -> list[Scalar]:
     velocities = problem.velocities(impulses)
     cones = problem.natural_map(impulses, velocities)
     F = problem.values(cones, velocities)
-    d = [-value for value in solved(problem.derivative(cones), F)]
+    d = [-value for value in solved(problem.derivative(problem.slopes(cones)), F)]
     dc = [dot(row, d) for row in problem.G]
     least, taken = dot(F, F), 0
     for factor in TRIES:

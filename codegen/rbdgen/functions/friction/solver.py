@@ -62,11 +62,16 @@ class Solver:
         last = self.blocks[-1]
         return last.first + last.size
 
+    @property
+    def cones(self) -> int:
+        """The number of contacts with friction."""
+        return sum(block.number is not None for block in self.blocks)
+
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of the arrays of a problem."""
-        n, cones = self.size, sum(block.number is not None for block in self.blocks)
-        return {STRIPS: n * n, DRIVE: n, GRIP: cones, STEPS: n, SMOOTHING: 1}
+        n = self.size
+        return {STRIPS: n * n, DRIVE: n, GRIP: self.cones, STEPS: n, SMOOTHING: 1}
 
     def strips(self, G: Sequence[Sequence[Scalar]]) -> list[Scalar]:
         """The array `STRIPS` of a matrix."""
@@ -142,7 +147,8 @@ class Solver:
         found = impulse_of_cone(D, b, x.arrays["mu"][0]) if "mu" in x.arrays else impulse_of_joint(D, b)
         return {"impulse": [*found, *found]}
 
-    def _problem(self, arrays: Mapping[str, Sequence[Scalar]]) -> Problem:
+    def problem(self, arrays: Mapping[str, Sequence[Scalar]]) -> Problem:
+        """The problem in these arrays."""
         (smoothing,) = arrays[SMOOTHING]
         G = self.matrix(arrays[STRIPS])
         return Problem(self.blocks, G, arrays[DRIVE], arrays.get(GRIP, ()), arrays[STEPS], smoothing)
@@ -156,7 +162,7 @@ class Solver:
         """A Newton step from the impulses in one array to those in another."""
 
         def step(x: State) -> Arrays:
-            found = newton_step(self._problem(x.arrays), list(x.arrays[IMPULSES]))
+            found = newton_step(self.problem(x.arrays), list(x.arrays[IMPULSES]))
             return {"next": [*found, *found]}
 
         return FormLoop("newton", step, {"next": whole(following, 2 * self.size)}, self._all(impulses))
@@ -165,7 +171,7 @@ class Solver:
         """Shrinks the impulses to the cones, whatever happened before, and computes the residual."""
 
         def end(x: State) -> Arrays:
-            problem, impulses = self._problem(x.arrays), list(x.arrays[IMPULSES])
+            problem, impulses = self.problem(x.arrays), list(x.arrays[IMPULSES])
             for block in self.blocks:
                 if block.number is not None:
                     p, s, z = impulses[block.rows]

@@ -7,28 +7,29 @@ FD of the motion without contacts, the rows J of all contacts and G = J M^-1 J^T
     c = (G + R) lambda + J v_free + b,  v_next = v_free + M^-1 J^T lambda,  q_next = q exp(dt v_next)
 
 For contacts with friction, c and lambda obey the law of Coulomb, see `cone.py`, with b of `ground.py` in the
-normal row and the compliance R. For bilateral contacts, which are frames and closed loops, c = 0.
+normal row. R is the softness times the mobility of the contact, see `mobility.py`. For bilateral contacts,
+which are frames and closed loops, c = 0.
 
 A step is a straight line around the loops of the solver: the problem comes before them, and the motion after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from rbdgen.functions.configurations.manifold import integrated
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.functions.friction.articulated import OnArticulatedBodies
-from rbdgen.functions.friction.composite import OnMatrices
-from rbdgen.functions.friction.ground import normal_bias, planes, softened, steps
+from rbdgen.functions.friction.ground import Approach, Plane, normal_bias, planes, steps
+from rbdgen.functions.friction.mobility import mobilities
+from rbdgen.functions.friction.newton import Block
 from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, STEPS, STRIPS, Solver, blocks_of
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model
-from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
@@ -48,58 +49,99 @@ class Moved(NamedTuple):
     """The impulses in the axes that users know."""
 
 
-class Step:
+class Contacts(Protocol):
+    """The contacts of a robot at a state, before a step."""
+
+    @property
+    def G(self) -> list[list[Scalar]]:
+        """J M^-1 J^T."""
+
+    @property
+    def gaps(self) -> list[Scalar]:
+        """The distance from its plane of each contact with friction."""
+
+    @property
+    def velocities(self) -> list[Scalar]:
+        """J v."""
+
+    @property
+    def accelerations(self) -> list[Scalar]:
+        """J a of the motion without contacts. J and v are those before the step."""
+
+    def moved(self, impulses: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+        """v after the step."""
+
+    def given(self, impulses: Sequence[Scalar]) -> list[Scalar]:
+        """The impulses in the axes that users know."""
+
+
+OfContacts = TypeVar("OfContacts", bound=Contacts)
+
+
+class Step(Generic[OfContacts]):
     """A step at a state: first `problem`, then `moved`, with the impulses that solve the problem.
 
-    `articulated` says whether M is factored joint by joint.
+    `made` makes the contacts from the robot, the state, the blocks of rows, and the plane of each contact
+    with friction by the number of the contact.
     """
 
-    def __init__(self, robot: Robot, x: State, *, articulated: bool) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        x: State,
+        made: Callable[[Any, State, Sequence[Block], dict[int, Plane]], OfContacts],
+    ) -> None:
         self._model, self._x = model_of(robot), x
-        self._solver, (self._dt,) = solver_of(self._model), x.arrays["dt"]
-        blocks = self._solver.blocks
+        self.solver, (self.dt,) = solver_of(self._model), x.arrays["dt"]
+        self.law, blocks = Law(*x.arrays["law"]), self.solver.blocks
         grounds = iter(planes(x.arrays["ground"]))
         own = {k: next(grounds) for k, block in enumerate(blocks) if block.number is not None}
-        inner = replace(x, arrays={})
-        self._contacts: OnArticulatedBodies | OnMatrices
-        if articulated:
-            assert isinstance(robot, ReducedModel)
-            self._contacts = OnArticulatedBodies(robot, inner, blocks, own)
-        else:
-            self._contacts = OnMatrices(robot, inner, blocks, own)
+        self._mobilities = mobilities(robot)
+        self.contacts: OfContacts = made(robot, replace(x, arrays={}), blocks, own)
+
+    @cached_property
+    def _free(self) -> list[Scalar]:
+        """J v_free."""
+        rates = zip(self.contacts.velocities, self.contacts.accelerations, strict=True)
+        return [add(v, mul(self.dt, a)) for v, a in rates]
+
+    @property
+    def approaches(self) -> list[Approach]:
+        """The motion of each contact with friction along its normal."""
+        normals = [block.rows.stop - 1 for block in self.solver.blocks if block.number is not None]
+        return [
+            Approach(gap, self.dt, self.contacts.velocities[k], self._free[k])
+            for k, gap in zip(normals, self.contacts.gaps, strict=True)
+        ]
 
     def problem(self) -> Arrays:
         """The arrays that the solver reads."""
-        law, dt, contacts = Law(*self._x.arrays["law"]), self._dt, self._contacts
-        G = [list(row) for row in contacts.G]
-        before, gaps = contacts.velocities, iter(contacts.gaps)
-        free = [add(v, mul(dt, a)) for v, a in zip(before, contacts.accelerations, strict=True)]
-        drive, scales = list(free), list[Scalar]()
-        for block in self._solver.blocks:
+        G = [list(row) for row in self.contacts.G]
+        drive, scales, approaches = list(self._free), list[Scalar](), iter(self.approaches)
+        for block, mobility in zip(self.solver.blocks, self._mobilities, strict=True):
             rows = block.rows
             if block.number is None:
                 scales += [1 / G[k][k] for k in range(rows.start, rows.stop)]
                 continue
-            for k, value in enumerate(softened(G, rows.start, law.softness), rows.start):
-                G[k][k] = value
+            for k in range(rows.start, rows.stop):
+                G[k][k] = add(G[k][k], mul(self.law.softness, mobility))
             scales += steps([row[rows] for row in G[rows]])
             normal = rows.stop - 1
-            bias = normal_bias(law, next(gaps), dt, before[normal], free[normal])
-            drive[normal] = add(free[normal], bias)
+            drive[normal] = add(drive[normal], normal_bias(self.law, next(approaches)))
         return {
-            STRIPS: self._solver.strips(G),
+            STRIPS: self.solver.strips(G),
             DRIVE: drive,
             GRIP: list(self._x.arrays["friction"]),
             STEPS: scales,
-            SMOOTHING: [4 * law.smoothing],
+            SMOOTHING: [4 * self.law.smoothing],
         }
 
     def moved(self, impulses: Sequence[Scalar]) -> Moved:
         """The end of the step."""
-        v = self._contacts.moved(impulses, self._dt)
-        q = integrated(self._model, self._x.positions, times(v, self._dt), self._x.elementary)
-        return Moved(q, v, self._contacts.given(impulses))
+        v = self.contacts.moved(impulses, self.dt)
+        q = integrated(self._model, self._x.positions, times(v, self.dt), self._x.elementary)
+        return Moved(q, v, self.contacts.given(impulses))
 
     def solved(self) -> tuple[list[Scalar], Scalar]:
         """The impulses and the residual, computed with whatever scalars the state has."""
-        return self._solver.solve(self._x, self.problem())
+        return self.solver.solve(self._x, self.problem())

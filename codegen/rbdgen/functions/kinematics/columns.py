@@ -91,20 +91,25 @@ def columns_from_root(
     return paths
 
 
-def columns_from_tip(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Path]:
-    """The columns of all frames in local axes, in m."""
+def columns_from_tip(
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    naming: Naming = unnamed,
+    axes: Sequence[Vector] = IDENTITY.rows,
+) -> list[Path]:
+    """The columns of all frames in m, along these axes, which are given in the frames' own axes."""
     reduced = reduced.in_metres
     bodies = reduced.at(q)
     paths = []
     for k, frame in enumerate(reduced.frames_on(bodies)):
         path: Path = []
         # the frame's axes and origin, in the axes of one body after the other
-        axes, p = [frame.rotation.to_parent(e) for e in IDENTITY], frame.translation
+        along, p = [frame.rotation.to_parent(e) for e in axes], frame.translation
         for i in reversed(reduced.model.path(WORLD, frame.parent)[1]):
             body = bodies[i]
-            path.append(Passed(body.joint, tuple(seen_along(axes, p, S) for S in body.subspace)))
-            turned = zip("xyz", map(body.rotation.to_parent, axes), strict=True)
-            axes = [e.named(naming, f"{name}[{k},{i}]") for name, e in turned]
+            path.append(Passed(body.joint, tuple(seen_along(along, p, S) for S in body.subspace)))
+            turned = zip("xyz", map(body.rotation.to_parent, along), strict=True)
+            along = [e.named(naming, f"{name}[{k},{i}]") for name, e in turned]
             p = (body.rotation.to_parent(p) + body.translation).named(naming, f"p[{k},{i}]")
         paths.append(named(path[::-1], naming, k))
     return paths

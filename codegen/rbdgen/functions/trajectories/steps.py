@@ -20,6 +20,7 @@ from rbdgen.functions.configurations.manifold import (
 )
 from rbdgen.model.joints import Turning
 from rbdgen.model.model import Model
+from rbdgen.spatial.exponential import Elementary
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, unnamed
 from rbdgen.sweeps.inputs import State, coordinates, positions
 
@@ -93,7 +94,7 @@ def times(a: Vector, factor: Scalar) -> list[Scalar]:
 
 
 class ByState(NamedTuple):
-    """The derivatives of forward dynamics, by rows, with respect to q, v and tau."""
+    """The derivatives of accelerations or velocities, by rows, with respect to q, v and tau."""
 
     q: Sequence[Vector]
     v: Sequence[Vector]
@@ -103,28 +104,37 @@ class ByState(NamedTuple):
 def semi_implicit_derivatives(
     model: Model, x: State, acceleration: Vector, slopes: ByState
 ) -> tuple[Matrix, Matrix]:
-    """A (nx, nx) and B (nx, nv) of the semi-implicit step, by rows, with q in its tangent space.
-
-    Let J_q and J_v be the derivatives of q exp(u) by q and by u, at u = h v_next. Then dv_next = dv + h da
-    and dq_next = J_q dq + J_v h dv_next.
-    """
+    """A (nx, nx) and B (nx, nv) of the semi-implicit step, by rows, with dv_next = dv + h da."""
     nv, h = model.sizes["nv"], time_step(x)
     v = plus(x.v[:nv], acceleration, h)
-    by_start, by_motion = integrate_derivatives(model, times(v, h), x.elementary)
     by_q, by_v, by_tau = ([times(row, h) for row in part] for part in slopes)
     for k, row in enumerate(by_v):
         row[k] = add(row[k], 1)
+    return in_state_space(model, times(v, h), h, ByState(by_q, by_v, by_tau), x.elementary)
+
+
+def in_state_space(
+    model: Model, u: Vector, h: Scalar, of_v: ByState, functions: Elementary
+) -> tuple[Matrix, Matrix]:
+    """A (nx, nx) and B (nx, nv) of a step q_next = q exp(u) with u = h v_next, by rows, with q in its tangent
+    space, from the derivatives of v_next.
+
+    Let J_q and J_v be the derivatives of q exp(u) by q and by u. Then dq_next = J_q dq + J_v h dv_next.
+    """
+    by_start, by_motion = integrate_derivatives(model, u, functions)
+    by_q, by_v, by_tau = of_v
     lower = [[*a, *b] for a, b in zip(by_q, by_v, strict=True)]
-    upper = _product(by_motion, [times(row, h) for row in lower])
+    by_motion = [(joint, [times(row, h) for row in block]) for joint, block in by_motion]
+    upper = _product(by_motion, lower)
     for joint, block in by_start:
         for i, entries in enumerate(block):
             row = upper[joint.idx_v + i]
             for j, entry in enumerate(entries, joint.idx_v):
                 row[j] = add(row[j], entry)
-    return [*upper, *lower], [*_product(by_motion, [times(row, h) for row in by_tau]), *by_tau]
+    return [*upper, *lower], [*_product(by_motion, by_tau), *map(list, by_tau)]
 
 
-def _product(blocked: Blocked, rows: Matrix) -> Matrix:
+def _product(blocked: Blocked, rows: Sequence[Vector]) -> Matrix:
     """A block-diagonal matrix times a matrix by rows."""
     result: Matrix = [[] for _ in rows]
     for joint, block in blocked:

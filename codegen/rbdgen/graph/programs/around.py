@@ -1,57 +1,50 @@
-"""A straight line around another program.
+"""A straight line around other programs.
 
-Some outputs of the line are inputs of the inner program, whose outputs are inputs of the line. The line is
-cut in two: all that the inner program reads is computed before it, and the rest after it. What the second
-part reads of the first one is stored in between.
+Some outputs of the line are inputs of the inner programs, whose outputs are inputs of the line. The line is
+cut into parts: all that an inner program reads is computed before it, and the rest after the last one. Values
+that later parts read are stored in between.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Final
 
 from rbdgen.access import whole
 from rbdgen.errors import GraphError
 from rbdgen.graph.node import Graph, Input, Node, Output
 from rbdgen.graph.programs.program import Loop, Program, Result
 
-KEPT: Final = "kept"
-"""The array of values of the first part that the second part reads."""
 
-
-def around(line: Graph, inner: Program, outputs: Sequence[Result]) -> Program:
-    """The program that runs the line and, where its inputs are known, the inner program.
+def around(line: Graph, inner: Sequence[Program], outputs: Sequence[Result]) -> Program:
+    """The program that runs the line and, where their inputs are known, the inner programs.
 
     Args:
-        line: it has the inputs of the whole program and all outputs of the inner program that it reads.
-        inner: all its inputs are outputs of the line.
-        outputs: those of the whole program, each of the line or of the inner program.
+        line: it has the inputs of the whole program, and all outputs of inner programs that it reads.
+        inner: the inner programs in the order in which they run. Their inputs are outputs of the line or of
+            earlier inner programs.
+        outputs: those of the whole program, each of the line or of an inner program.
 
     Raises:
-        GraphError: if the inputs of the inner program depend on its outputs.
+        GraphError: if the inputs of an inner program depend on its own outputs, or on those of a later one.
     """
-    asked = {array.name for array in inner.inputs}
-    found = {array.name: array.size for array in inner.outputs}
-    first = [output for output in line.outputs if output.name in asked]
-    last = [output for output in line.outputs if output.name not in asked]
-    before = _needed(line, first, frozenset())
-    if not found.keys().isdisjoint(_arrays(line, before)):
-        raise GraphError("the inner program of a straight line needs its own results")
-    computed = frozenset(k for k in before if line.nodes[k].args)
-    kept = sorted(_needed(line, last, computed) & computed)
-    left = [Output(KEPT, (len(kept),), tuple(kept))] if kept else []
-    begin = _part(line, [*first, *left], {})
-    end = _part(line, last, {k: n for n, k in enumerate(kept)})
-    sizes = {**{array.name: array.size for array in (*first, *left)}, **found, **inner.scratch}
+    parts = _cut(line, inner)
+    begin, *others = (_loop(f"part{k}", part) for k, part in enumerate(parts, 1))
+    loops = [begin]
+    for program, part in zip(inner, others, strict=True):
+        loops += [*program.loops, part]
+    found = {array.name: array.size for program in inner for array in program.outputs}
+    sizes = found | {array.name: array.size for part in parts for array in part.outputs}
+    sizes |= {name: size for program in inner for name, size in program.scratch.items()}
     own = {output.name for output in outputs}
     return Program(
         tuple(array for array in line.inputs if array.name not in found),
         tuple(outputs),
-        (_loop("begin", begin), *inner.loops, _loop("end", end)),
+        tuple(loop for loop in loops if loop.writes),
         {name: size for name, size in sizes.items() if size and name not in own},
-        inner.tables,
+        {name: table for program in inner for name, table in program.tables.items()},
     )
 
 
@@ -60,6 +53,58 @@ def _loop(name: str, graph: Graph) -> Loop:
     outputs = tuple(array for array in graph.outputs if array.size)
     reads, writes = ({x.name: whole(x.name, x.size) for x in some} for some in (graph.inputs, outputs))
     return Loop(name, replace(graph, outputs=outputs), reads, writes)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Nodes of the line that are computed one after the other."""
+
+    outputs: Sequence[Output]
+    computed: set[int]
+    """The operations among the nodes."""
+
+
+def _cut(line: Graph, inner: Sequence[Program]) -> list[Graph]:
+    """The parts of the line before, between and after the inner programs."""
+    parts = _parts(line, inner)
+    where = {node: k for k, part in enumerate(parts) for node in part.computed}
+    read = [_operands(line, part) for part in parts]
+    kept: list[dict[int, tuple[str, int]]] = []
+    for k in range(len(parts)):
+        later = {node for nodes in read[k + 1 :] for node in nodes if where.get(node) == k}
+        kept.append({node: (f"kept{k + 1}", place) for place, node in enumerate(sorted(later))})
+    every = {node: place for places in kept for node, place in places.items()}
+    return [_graph(line, part, kept[k], every) for k, part in enumerate(parts)]
+
+
+def _parts(line: Graph, inner: Sequence[Program]) -> list[_Part]:
+    """The outputs and nodes of each part: the outputs that the next inner program reads, then all others."""
+    given = {array.name: k for k, program in enumerate(inner, 1) for array in program.outputs}
+    levels = _levels(line, given)
+    asked: set[str] = set()
+    parts: list[_Part] = []
+    known: set[int] = set()
+    for k in range(len(inner) + 1):
+        names = {array.name for array in inner[k].inputs} if k < len(inner) else None
+        outputs = [x for x in line.outputs if x.name not in asked and (names is None or x.name in names)]
+        if any(levels[node] > k for output in outputs for node in output.elements):
+            raise GraphError("an inner program of a straight line needs its own results")
+        needed = _needed(line, outputs, known)
+        parts.append(_Part(outputs, {node for node in needed if line.nodes[node].args} - known))
+        known |= parts[-1].computed
+        asked |= names or set()
+    return parts
+
+
+def _levels(line: Graph, given: Mapping[str, int]) -> list[int]:
+    """For every node, the number of inner programs that must have run before it."""
+    levels: list[int] = []
+    for node in line.nodes:
+        if node.op == "input":
+            levels.append(given.get(line.input_element(int(node.value))[0], 0))
+        else:
+            levels.append(max((levels[k] for k in node.args), default=0))
+    return levels
 
 
 def _needed(line: Graph, outputs: Iterable[Output], known: Collection[int]) -> set[int]:
@@ -71,33 +116,36 @@ def _needed(line: Graph, outputs: Iterable[Output], known: Collection[int]) -> s
     return found
 
 
-def _arrays(line: Graph, nodes: Iterable[int]) -> set[str]:
-    """The input arrays of which elements are among the nodes."""
-    inputs = (line.nodes[k].value for k in nodes if line.nodes[k].op == "input")
-    return {line.input_element(int(value))[0] for value in inputs}
+def _operands(line: Graph, part: _Part) -> set[int]:
+    """The nodes that a part reads or gives."""
+    return {k for node in part.computed for k in line.nodes[node].args} | {
+        k for output in part.outputs for k in output.elements
+    }
 
 
-def _part(line: Graph, outputs: Sequence[Output], kept: Mapping[int, int]) -> Graph:
-    """The nodes for these outputs, in the order of the line. Nodes in `kept` are read from an array."""
-    needed = _needed(line, outputs, kept)
-    names = _arrays(line, needed)
-    arrays = [array for array in line.inputs if array.name in names]
-    arrays += [Input(KEPT, len(kept))] if kept else []
-    sizes = [0, *accumulate(array.size for array in arrays)]
-    firsts = dict(zip((array.name for array in arrays), sizes, strict=False))
-    at: dict[int, int] = {}
-    nodes: list[Node] = []
-    for k in sorted(needed):
-        op, args, value = line.nodes[k]
-        if k in kept:
-            node = Node("input", value=float(firsts[KEPT] + kept[k]))
-        elif op == "input":
-            name, element = line.input_element(int(value))
-            node = Node("input", value=float(firsts[name] + element))
-        else:
-            node = Node(op, tuple(at[x] for x in args), value)
-        at[k] = len(nodes)
-        nodes.append(node)
-    own = tuple(Output(x.name, x.shape, tuple(at[k] for k in x.elements)) for x in outputs)
-    labels = {at[k]: label for k, label in line.labels.items() if k in at and k not in kept}
-    return Graph(tuple(arrays), tuple(nodes), own, labels)
+def _graph(
+    line: Graph, part: _Part, kept: Mapping[int, tuple[str, int]], every: Mapping[int, tuple[str, int]]
+) -> Graph:
+    """A part as a graph. Operations of earlier parts are read from arrays, as `every` says."""
+    nodes = sorted(_operands(line, part) | part.computed)
+    read = {node: every[node] for node in nodes if line.nodes[node].args and node not in part.computed}
+    for node in nodes:
+        if line.nodes[node].op == "input":
+            read[node] = line.input_element(int(line.nodes[node].value))
+    sizes = {array.name: array.size for array in line.inputs} | Counter(name for name, _ in every.values())
+    names = sorted({name for name, _ in read.values()}, key=list(sizes).index)
+    firsts = dict(zip(names, accumulate((sizes[name] for name in names), initial=0), strict=False))
+    at = {node: k for k, node in enumerate(nodes)}
+    made = [
+        Node("input", value=float(firsts[read[node][0]] + read[node][1]))
+        if node in read
+        else line.nodes[node]._replace(args=tuple(at[k] for k in line.nodes[node].args))
+        for node in nodes
+    ]
+    outputs = [Output(x.name, x.shape, tuple(at[k] for k in x.elements)) for x in part.outputs]
+    if kept:
+        name = next(iter(kept.values()))[0]
+        outputs.append(Output(name, (len(kept),), tuple(at[node] for node in kept)))
+    labels = {at[k]: label for k, label in line.labels.items() if k in part.computed}
+    arrays = tuple(Input(name, sizes[name]) for name in names)
+    return Graph(arrays, tuple(made), tuple(outputs), labels)

@@ -50,6 +50,13 @@ POINTS: Final = Need(
 )
 """Contacts that can open and slide."""
 
+SERVOS: Final = Need(
+    lambda model: any(body.joint.can_have_a_servo for body in model.bodies),
+    "joints with one coordinate",
+    "take contact_step",
+)
+"""Joints that can have servos."""
+
 ANCHORED: Final = Need(
     lambda model: bool(model.contacts) and all(contact.anchored for contact in model.contacts),
     "contacts that can all be anchored",

@@ -23,6 +23,7 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
 from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
@@ -64,6 +65,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             contact_derivatives,
             contact_inverse,
             friction,
+            friction_derivatives,
         )
         for row in family.ROWS
     }

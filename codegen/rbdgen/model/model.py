@@ -102,6 +102,7 @@ class Model:
             "nshare": sum(contact.rows for contact in self.contacts) // 3,
             "ncontacts": len(self.contacts),
             "npoints": sum(contact.has_friction for contact in self.contacts),
+            "nservos": sum(body.joint.can_have_a_servo for body in self.bodies),
             "nanchor": sum(contact.anchor for contact in self.contacts),
         }
 

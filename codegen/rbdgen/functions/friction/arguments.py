@@ -45,6 +45,23 @@ LAW: Final = Argument(
     "softness, pull, push, restitution, slow and smoothing, see the documentation of steps with friction",
     default=(1e-4, 0.2, 1.0, 0.0, 0.05, 0.0),
 )
+KP: Final = Argument(
+    "kp",
+    "nonnegative",
+    ("nservos",),
+    "N m/rad, N/m",
+    "the stiffness of the servo of each joint with one coordinate",
+)
+KD: Final = Argument("kd", "nonnegative", ("nservos",), "N m s/rad, N s/m", "the damping of each servo")
+TARGET: Final = Argument("target", "values", ("nservos",), "rad, m", "the position to which each servo pulls")
+STOPS: Final = Argument(
+    "stops",
+    "nonnegative",
+    (2,),
+    "N m/rad or N/m, N m s/rad or N s/m",
+    "stiffness and damping of the stops at the limits of these joints; 0 for none",
+    default=(0.0, 0.0),
+)
 IMPULSE: Final = rows(
     "impulse",
     "N s, N m s",

@@ -37,6 +37,7 @@ from rbdgen.functions.friction.directions import (
 )
 from rbdgen.functions.friction.factored import OnFactor
 from rbdgen.functions.friction.ground import slopes_of_bias
+from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.step import Step
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.functions.trajectories.steps import ByState, in_state_space, plus, times
@@ -53,7 +54,7 @@ class DerivativesOfStep:
 
     def __init__(self, reduced: ReducedModel, x: State) -> None:
         self.reduced, self.x = reduced, x
-        self.step: Step[OnFactor] = Step(reduced, x, OnFactor)
+        self.step: Step[OnFactor] = Step(reduced, x, OnFactor, mobilities(reduced))
         nv = reduced.model.coupling.independent
         self._left: Rows = [[0] * nv for _ in range(nv)]
         for body in reduced.model.bodies:

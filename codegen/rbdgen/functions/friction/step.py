@@ -24,7 +24,6 @@ from rbdgen.functions.configurations.manifold import integrated
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.friction.arguments import Law
 from rbdgen.functions.friction.ground import Approach, Plane, normal_bias, planes, steps
-from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.newton import Block
 from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, STEPS, STRIPS, Solver, blocks_of
 from rbdgen.functions.resistance import model_of
@@ -82,7 +81,7 @@ class Step(Generic[OfContacts]):
     """A step at a state: first `problem`, then `moved`, with the impulses that solve the problem.
 
     `made` makes the contacts from the robot, the state, the blocks of rows, and the plane of each contact
-    with friction by the number of the contact.
+    with friction by the number of the contact. `mobilities` are those of `mobility.py`.
     """
 
     def __init__(
@@ -90,13 +89,14 @@ class Step(Generic[OfContacts]):
         robot: Robot,
         x: State,
         made: Callable[[Any, State, Sequence[Block], dict[int, Plane]], OfContacts],
+        mobilities: Sequence[Scalar],
     ) -> None:
         self._model, self._x = model_of(robot), x
         self.solver, (self.dt,) = solver_of(self._model), x.arrays["dt"]
         self.law, blocks = Law(*x.arrays["law"]), self.solver.blocks
         grounds = iter(planes(x.arrays["ground"]))
         own = {k: next(grounds) for k, block in enumerate(blocks) if block.number is not None}
-        self._mobilities = mobilities(robot)
+        self._mobilities = mobilities
         self.contacts: OfContacts = made(robot, replace(x, arrays={}), blocks, own)
 
     @cached_property

@@ -51,6 +51,11 @@ class Joint:
         return self.type.nv
 
     @property
+    def can_have_a_servo(self) -> bool:
+        """Whether it has one coordinate of its own."""
+        return self.nq == self.nv == 1 and self.follows is None
+
+    @property
     def armature(self) -> tuple[Scalar, ...]:
         """The reflected inertia of the rotor, once for each degree of freedom."""
         return (self.resistance.armature,) * self.nv

@@ -10,7 +10,7 @@ from rbdgen.emit.package import FunctionSource
 from rbdgen.functions.differentiated import MODES, in_coordinates
 from rbdgen.functions.function import Function
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.programs.dependence import Dependence, dependence
+from rbdgen.graph.programs.dependence import Dependence, dependence, dependence_of_program
 from rbdgen.graph.programs.narrowed import elements_read, narrowed
 from rbdgen.graph.programs.passes import FOR_BATCHES, apply
 from rbdgen.graph.programs.program import Program
@@ -170,11 +170,11 @@ def _dependence(function: Function, program: Program) -> Dependence:
     functions.
     """
     made = function.differentiated
-    if made is None or program.straight is None:
+    if made is None:
         return {}
-    if MODES[made.mode].moved:
-        return dependence(program.straight, {x.name + DOT for x in made.by})
-    return dependence(program.straight, {y.name + BAR for y in made.of.signature.outputs})
+    moved = MODES[made.mode].moved
+    weights = {y.name + BAR for y in made.of.signature.outputs}
+    return dependence_of_program(program, {x.name + DOT for x in made.by} if moved else weights)
 
 
 def batch_program(program: Program) -> Program | None:

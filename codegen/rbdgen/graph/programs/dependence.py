@@ -7,6 +7,7 @@ from functools import reduce
 from operator import or_
 
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.program import Loop, Program, straight_line
 
 Dependence = dict[str, dict[str, tuple[int, ...]]]
 """Pairs of an element of an output and an element of an input on which it depends, by output and input.
@@ -22,23 +23,46 @@ def dependence(graph: Graph, inputs: Collection[str]) -> Dependence:
     An element of an output depends on an element of an input if a path of operations leads from one to the
     other.
     """
-    marks: list[int] = []
-    places: dict[int, int] = {}
+    return dependence_of_program(straight_line(graph), inputs)
+
+
+def dependence_of_program(program: Program, inputs: Collection[str]) -> Dependence:
+    """As `dependence`, through all loops of a program."""
     spans: dict[str, tuple[int, int]] = {}
+    marks: dict[str, list[int]] = {}
     first = 0
-    for array in graph.inputs:
-        if array.name in inputs:
-            spans[array.name] = len(places), array.size
-            places |= {first + k: 1 << (len(places) + k) for k in range(array.size)}
-        first += array.size
-    for op, args, value in graph.nodes:
-        marks.append(places.get(int(value), 0) if op == "input" else reduce(or_, (marks[k] for k in args), 0))
+    for array in program.inputs:
+        marked = array.name in inputs
+        marks[array.name] = [1 << (first + k) if marked else 0 for k in range(array.size)]
+        if marked:
+            spans[array.name] = first, array.size
+            first += array.size
+    sizes = {name: len(table) for name, table in program.tables.items()} | dict(program.scratch)
+    sizes |= {output.name: output.size for output in program.outputs}
+    marks |= {name: [0] * size for name, size in sizes.items()}
+    for loop in program.loops:
+        for run in range(loop.count):
+            _mark_run(loop, run, marks)
     return {
-        output.name: {
-            name: _pairs([marks[k] for k in output.elements], *span) for name, span in spans.items()
-        }
-        for output in graph.outputs
+        output.name: {name: _pairs(marks[output.name], *span) for name, span in spans.items()}
+        for output in program.outputs
     }
+
+
+def _mark_run(loop: Loop, run: int, marks: dict[str, list[int]]) -> None:
+    """Mark what one run of a loop writes with the marks of all that it depends on."""
+    taken = [
+        marks[loop.reads[array.name].array][address]
+        for array in loop.kernel.inputs
+        for address in loop.reads[array.name].addresses(run)
+    ]
+    found: list[int] = []
+    for op, args, value in loop.kernel.nodes:
+        found.append(taken[int(value)] if op == "input" else reduce(or_, (found[k] for k in args), 0))
+    for output in loop.kernel.outputs:
+        access = loop.writes[output.name]
+        for address, element in zip(access.addresses(run), output.elements, strict=True):
+            marks[access.array][address] = found[element]
 
 
 def _pairs(marks: list[int], start: int, size: int) -> tuple[int, ...]:

@@ -63,12 +63,15 @@ class Cone(NamedTuple):
     """y_t / |y_t|."""
     pressing: Scalar
     """z+."""
+    held: Scalar
+    """The slope of z+ by z: 1 if y_n > 0 or smoothed, else 0."""
 
 
 def cone(impulse: Sequence[Scalar], velocity: Sequence[Scalar], mu: Scalar, scale: Scale) -> Cone:
     """The natural map of a contact."""
     (x, y, z), (u, w, c) = impulse, velocity
     target, on = pressed(z - scale.normal * c, scale.smoothing)
+    held = select(0, on, 1, 0)
     pressing = select(0, on, maximum(z, 0), 0)
     radius = mu * pressing
     p, s = x - scale.tangential * u, y - scale.tangential * w
@@ -76,7 +79,7 @@ def cone(impulse: Sequence[Scalar], velocity: Sequence[Scalar], mu: Scalar, scal
     inverse = 1 / length
     kappa = select(radius, length, radius * inverse, 1)
     F = (x - kappa * p, y - kappa * s, z - target)
-    return Cone(F, on, kappa, select(radius, length, 1, 0), (p * inverse, s * inverse), pressing)
+    return Cone(F, on, kappa, select(radius, length, 1, 0), (p * inverse, s * inverse), pressing, held)
 
 
 def shrunk(x: Scalar, y: Scalar, radius: Scalar) -> tuple[Scalar, Scalar]:

@@ -114,7 +114,7 @@ def _of_cone(own: Cone, steps: Sequence[Scalar], mu: Scalar) -> Slopes:
     """The derivative for a contact with friction; T is the derivative of the disc."""
     (x, y), sliding = own.direction, mul(own.kappa, own.slides)
     T = ((own.kappa - sliding * x * x, -sliding * x * y), (-sliding * x * y, own.kappa - sliding * y * y))
-    tilt = mu * own.on * own.slides
+    tilt = mu * own.held * own.slides
     D = [[int(i == j) - T[i][j] for j in (0, 1)] + [-(tilt * own.direction[i])] for i in (0, 1)]
     W = [[steps[0] * value for value in row] + [0] for row in T]
     return Slopes([*D, [0, 0, 1 - own.on]], [*W, [0, 0, own.on * steps[2]]])

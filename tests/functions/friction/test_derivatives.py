@@ -1,0 +1,182 @@
+"""Derivatives of steps with frictional contacts, against differences of the step in every mode."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rbdgen
+from rbdgen import Point, RobotBuilder
+from rbdgen.runtime import Library
+
+DT = 2e-3
+
+MODES = {
+    "open": {"height": 1e-2},
+    "sticks": {"friction": 3.0},
+    "slides": {"friction": 0.1},
+    "one sticks, one slides": {"friction": (3.0, 0.05)},
+    "one is open": {"friction": 0.3, "height": (1e-4, 2e-2)},
+    "below the ground": {"height": -2e-4, "friction": 0.3},
+    "far below the ground": {"height": -5e-2, "friction": 0.3},
+    "bounces": {"restitution": 0.7, "friction": 3.0, "height": 1e-5},
+    "smoothed": {"smoothing": 1e-4, "friction": 0.3, "height": 5e-4},
+    "smoothed from afar": {"smoothing": 1e-3, "friction": 0.2, "height": 8e-3},
+}
+"""States of all kinds, by the heights of both contacts above the ground, the friction and the law."""
+
+
+def hopper() -> RobotBuilder:
+    """A trunk with a leg of two joints."""
+    solid: dict[str, Any] = {"type": "revolute", "com": (0.01, 0, -0.1), "inertia": (4e-3, 3e-3, 2e-3)}
+    built = RobotBuilder("hopper").add_body("trunk", mass=3, com=(0, 0, 0.05), inertia=(0.04, 0.03, 0.02))
+    built.add_body("thigh", parent="trunk", xyz=(0.1, 0, 0), axis=(0, 1, 0), mass=0.6, **solid)
+    return built.add_body("shank", parent="thigh", xyz=(0, 0, -0.2), axis=(0.6, 0.8, 0), mass=0.4, **solid)
+
+
+@cache
+def library() -> Library:
+    """The hopper on a foot and on a sphere at its trunk."""
+    contacts = [Point("foot", "shank", (0, 0, -0.2)), Point("tail", "trunk", (-0.15, 0, 0.02), radius=0.03)]
+    robot = rbdgen.load_robot(hopper(), base="floating", contacts=contacts, contact_solver=(5, 5, 1))
+    along = [f"contact_step{servo}_{mode}" for servo in ("", "_servo") for mode in ("vjp", "jvp")]
+    names = ["contact_step", "contact_step_servo", "contact_step_derivatives", "contact_pose", *along]
+    return rbdgen.build(robot, functions=[*names, "integrate", "difference", "step_derivatives"])
+
+
+def state(mode: str, seed: int) -> dict[str, Any]:
+    """The inputs of a step in this mode, on tilted ground."""
+    lib, rng, said = library(), np.random.default_rng(seed), MODES[mode]
+    q = lib.random(rng)
+    q[3:7] = [*(0.1 * rng.normal(size=3)), 1]
+    q[3:7] /= np.linalg.norm(q[3:7])
+    normals = 0.2 * rng.normal(size=(2, 3)) + (0, 0, 1)
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    heights = np.broadcast_to(said.get("height", 1e-5), 2)
+    law = (1e-4, 0.2, 1.0, said.get("restitution", 0), 0.05, said.get("smoothing", 0))
+    v = rng.normal(size=8)
+    v[:3] -= 3 * normals.mean(axis=0)  # towards the ground, in about the axes of the world
+    offsets = np.sum(normals * lib.contact_pose(q)[0], axis=1) - (0, 0.03) - heights
+    return {
+        "q": q,
+        "v": v,
+        "tau": rng.normal(size=8),
+        "dt": DT,
+        "ground": np.column_stack([normals, offsets]),
+        "friction": np.array(np.broadcast_to(said.get("friction", 0.5), 2), float),
+        "law": np.array(law, float),
+    }
+
+
+def moved(x: dict[str, Any], by: dict[str, Any], h: float) -> dict[str, Any]:
+    """The inputs after they moved for the time h at these rates."""
+    changed = {name: x[name] + h * np.asarray(rate) for name, rate in by.items() if name != "q"}
+    return {**x, **changed, "q": library().integrate(x["q"], h * by["q"])}
+
+
+def difference(name: str, x: dict[str, Any], by: dict[str, Any], h: float) -> list[Any]:
+    """The rates of the results of a step, by central differences of fourth order."""
+
+    def end(at: float) -> list[Any]:
+        found = getattr(library(), name)(**moved(x, by, at))
+        return [library().difference(start, found[0]), *found[1:3]]
+
+    start = getattr(library(), name)(**x)[0]
+    near, far = ([b - a for a, b in zip(end(-k * h), end(k * h), strict=True)] for k in (1, 2))
+    return [(8 * one - two) / (12 * h) for one, two in zip(near, far, strict=True)]
+
+
+def rates(rng: np.random.Generator, x: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    sizes = {"q": 8, "v": 8, "tau": 8}
+    return {name: rng.normal(size=sizes.get(name, np.shape(x[name]))) for name in names}
+
+
+def assert_close(found: Any, expected: Any, tolerance: float) -> None:
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(np.asarray(found) - expected).max() <= tolerance * scale
+
+
+def servo(rng: np.random.Generator) -> dict[str, Any]:
+    return {"kp": rng.uniform(5, 50, 2), "kd": rng.uniform(0.1, 1, 2), "target": rng.normal(size=2)}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["contact_step", "contact_step_servo"])
+def test_rates_are_differences(name: str, mode: str) -> None:
+    """NAME_jvp is the derivative along a direction, and NAME_vjp is its transpose."""
+    lib, rng = library(), np.random.default_rng(5)
+    x = state(mode, 3) | (servo(rng) if name.endswith("servo") else {})
+    assert getattr(lib, name)(**x)[3] < 1e-12
+    moving = ("q", "v", "tau", "dt", "friction") + (("target",) if "target" in x else ())
+    by = rates(rng, x, moving) | {"dt": 1e-3 * rng.normal(), "friction": 1e-2 * rng.normal(size=2)}
+    held = {"ground": np.zeros((2, 4))}
+    found = getattr(lib, f"{name}_jvp")(**x, **{f"{key}_dot": value for key, value in (by | held).items()})
+    expected = difference(name, x, by, 3e-7)
+    for value, other in zip(found, expected, strict=False):
+        assert_close(value, other, 1e-6)
+    assert found[3] == 0
+    weights = [rng.normal(size=np.shape(value)) for value in found]
+    bars = dict(zip(("q_next_bar", "v_next_bar", "impulse_bar", "residual_bar"), weights, strict=True))
+    gradient = getattr(lib, f"{name}_vjp")(**x, **bars)
+    order = [key.removesuffix("_bar") for key in lib_outputs(name)]
+    inner = sum(np.sum(value * (by | held)[key]) for key, value in zip(order, gradient, strict=True))
+    assert inner == pytest.approx(sum(np.sum(a * b) for a, b in zip(found, weights, strict=True)), rel=1e-9)
+
+
+def lib_outputs(name: str) -> list[str]:
+    return [x.name for x in getattr(library(), f"{name}_vjp").signature.outputs]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_matrices_are_rates(mode: str) -> None:
+    """A, B and by_friction are the derivatives along all directions."""
+    lib, rng = library(), np.random.default_rng(7)
+    for seed in range(6):
+        x = state(mode, seed)
+        if lib.contact_step(**x)[3] > 1e-12:
+            continue
+        A, B, by_friction = lib.contact_step_derivatives(**x)
+        by = rates(rng, x, ("q", "v", "tau", "friction"))
+        dots = by | {"dt": 0.0, "ground": np.zeros((2, 4))}
+        found = lib.contact_step_jvp(**x, **{f"{key}_dot": value for key, value in dots.items()})
+        change = A @ np.append(by["q"], by["v"]) + B @ by["tau"]
+        assert_close(change[8:] + by_friction @ by["friction"], found[1], 1e-11)
+        still = dots | {"friction": np.zeros(2)}
+        found = lib.contact_step_jvp(**x, **{f"{key}_dot": value for key, value in still.items()})
+        assert_close(change[:8], found[0], 1e-11)
+
+
+def test_flight_has_the_derivatives_of_step() -> None:
+    lib, x = library(), state("open", 4)
+    A, B, by_friction = lib.contact_step_derivatives(**x)
+    free = lib.step_derivatives(x["q"], x["v"], x["tau"], DT)
+    assert_close(A, free[0], 1e-14)
+    assert_close(B, free[1], 1e-14)
+    assert not by_friction.any()
+
+
+def test_ground_moves_the_robot() -> None:
+    """The derivative by the offset of the plane, with a smoothed law."""
+    lib, x = library(), state("smoothed", 1)
+    dots = {name: np.zeros(8) for name in ("q", "v", "tau")} | {"dt": 0.0, "friction": np.zeros(2)}
+    up = np.zeros((2, 4))
+    up[:, 3] = 1
+    found = lib.contact_step_jvp(
+        **x, **{f"{key}_dot": value for key, value in (dots | {"ground": up}).items()}
+    )
+    still = {"q": np.zeros(8), "ground": up}
+    assert_close(found[1], difference("contact_step", x, still, 1e-7)[1], 1e-6)
+    assert np.abs(found[1]).max() > 1
+
+
+@pytest.mark.parametrize("name", ["contact_step_hvp", "contact_step_jacobian", "contact_step_vjp_jvp"])
+def test_second_derivatives_are_refused(name: str) -> None:
+    with pytest.raises(rbdgen.RbdgenError, match=f"function '{name}': contact_step solves an equation"):
+        rbdgen.build(hopper_on_a_foot(), functions=[name])
+
+
+def hopper_on_a_foot() -> Any:
+    return rbdgen.load_robot(hopper(), base="floating", contacts=[Point("foot", "shank")])

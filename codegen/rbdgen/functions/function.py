@@ -208,9 +208,9 @@ class Function:
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 
     def form(self, name: str) -> Form:
-        """The form of this name. Raises OptionError if there is none."""
+        """The form that has or had this name. Raises OptionError if there is none."""
         for form in self.all_forms:
-            if form.name == name:
+            if name in (form.name, form.former_name):
                 return form
         known = ", ".join(form.name for form in self.all_forms)
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")

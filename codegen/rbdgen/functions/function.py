@@ -136,6 +136,39 @@ class Function:
         contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
 
+    def derivative(
+        self,
+        signature: Signature,
+        summary: str,
+        forms: tuple[Form, ...],
+        times: int,
+        *,
+        identities: tuple[Identity, ...] = (),
+        differentiated: Differentiated | None = None,
+        whole: Whole | None = None,
+    ) -> Function:
+        """The row of a derivative of this function. What holds for robots and inputs stays, and what concerns
+        the outputs is left out. `times` is the ratio of its number of operations to that of this function.
+        """
+        return replace(
+            self,
+            signature=signature,
+            summary=summary,
+            forms=forms,
+            operations=lambda size: times * self.operations(size),
+            pinocchio=None,
+            identities=identities,
+            resistance=(),
+            derivative_of=None,
+            projected=None,
+            measure=None,
+            inverse=None,
+            along=None,
+            composition=None,
+            differentiated=differentiated,
+            whole=whole,
+        )
+
     @property
     def of_a_graph(self) -> bool:
         """Whether the function is made by differentiating the graph of another one, so that no form of it can

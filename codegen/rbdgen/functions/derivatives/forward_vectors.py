@@ -29,7 +29,7 @@ from rbdgen.sweeps.columns import ROOT, split
 from rbdgen.sweeps.distributed import Between, Distributed
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, copied
 from rbdgen.sweeps.sweep import BASE, Freedoms, Given, Gives, Inward, Outward, Sum
 
 SOLVED: Final = ("dtau_dq", "dtau_dv")
@@ -255,12 +255,10 @@ def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
             {"block": inverse.block(six, six)},
             {"base_inverse": whole("base_inverse", BASE**2)},
         ),
-        FormLoop(
+        copied(
             "mirrored",
-            lambda x: {"row": list(x.arrays["column"])},
-            {"row": inverse.block((0,), six, ((k, 0) for k in range(BASE, nv)))},
-            {"column": inverse.down(BASE, ((0, k) for k in range(BASE, nv)))},
-            count=lanes.count,
+            inverse.down(BASE, ((0, k) for k in range(BASE, nv))),
+            inverse.block((0,), six, ((k, 0) for k in range(BASE, nv))),
         ),
     ]
 

@@ -29,7 +29,7 @@ from rbdgen.spatial.scalar import Scalar, add, dot, neg
 from rbdgen.sweeps.columns import ROOT, ChainTree, Columns, Nonzero, split, total
 from rbdgen.sweeps.freedoms import WIDE, FreedomLanes, ancestor_pairs, cover
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop
+from rbdgen.sweeps.loops import Arrays, FormLoop, copied
 from rbdgen.sweeps.sweep import BASE, Given, Gives
 
 ROOM: Final = WIDE
@@ -125,13 +125,7 @@ class ChainLanes:
         ]
 
     def _put(self, source: str, places: Sequence[int], pairs: Sequence[tuple[int, int]]) -> FormLoop:
-        return FormLoop(
-            "put",
-            lambda x: {"entry": list(x.arrays["value"])},
-            {"entry": element("C", [self._place(*pair) for pair in pairs])},
-            {"value": element(source, places)},
-            count=len(pairs),
-        )
+        return copied("put", element(source, places), element("C", [self._place(*pair) for pair in pairs]))
 
     def _place(self, below: int, above: int) -> int:
         """The index in C of the entry for two joints of a chain."""

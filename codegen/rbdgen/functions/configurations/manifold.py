@@ -18,7 +18,8 @@ from rbdgen.spatial.scalar import Scalar
 Vector: TypeAlias = Sequence[Scalar]
 Rows: TypeAlias = list[list[Scalar]]
 Blocked: TypeAlias = list[tuple[Joint, Rows]]
-"""A matrix of the tangent space by its blocks on the diagonal, one per joint. It is 0 elsewhere."""
+"""A matrix on the tangent space, given by its blocks on the diagonal, one per joint. All other entries are 0.
+"""
 
 
 def joints_of(model: Model) -> Iterator[Joint]:

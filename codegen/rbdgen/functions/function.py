@@ -327,6 +327,11 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
     return output
 
 
+def products(matrices: Any, vectors: Any) -> Any:
+    """The products of a matrix and a vector at every state."""
+    return np.einsum("...ij,...j->...i", matrices, vectors)
+
+
 def symmetric(upper: Any) -> Any:
     """The full symmetric matrix of an upper triangle. Pinocchio fills no more than this triangle."""
     return np.triu(upper) + np.triu(upper, 1).T

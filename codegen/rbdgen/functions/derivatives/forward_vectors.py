@@ -18,7 +18,7 @@ from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.derivatives.one_frame import COLUMNS, base_step, column, derivatives
-from rbdgen.functions.inertia_matrix.chains import ROOM, ChainLanes
+from rbdgen.functions.inertia_matrix.chains import ROW_WIDTH, ChainLanes
 from rbdgen.functions.resistance import Added, by_position, by_velocity, less, loops_with_added
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
@@ -174,7 +174,7 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
     return FormLoop(
         "rows",
         trace,
-        {"row": whole("rows", ROOM * n)},
+        {"row": whole("rows", ROW_WIDTH * n)},
         {
             "unit": MatrixView("unit", lanes.stride).block(range(BASE), range(n)),
             "bias": whole("bias", n),

@@ -2,11 +2,11 @@
 gain.
 
 `python -m benchmarks.forms` (or `make bench-forms`) prints a table per robot. The straight line of a function
-and its forms with lanes (*limbs*, *vectors*, *columns*) are measured in turns in one run; the smallest time
+and its forms with lanes (*limbs*, *freedoms*, *columns*) are measured in turns in one run; the smallest time
 of all links with the better compiler is reported for each. The selection is wrong if it takes a form that is
 slower than the straight line, or leaves one that is faster by the gain that it requires. It also requires few
 operations in batches: `batch` is the number of operations per state relative to the straight line's. The
-predicted gain is counted on the code that is measured; for *vectors* and *columns*, the selection itself
+predicted gain is counted on the code that is measured; for *freedoms* and *columns*, the selection itself
 counts before simplification.
 """
 

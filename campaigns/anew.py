@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def changed(description: Description, values: Mapping[str, float]) -> Descriptio
 def _joint(joint: Joint, values: Mapping[str, float]) -> Joint:
     xyz = [values.get(f"xyz:{joint.name}.{a}", x) for a, x in zip("xyz", joint.origin.xyz, strict=True)]
     x, y, z = xyz
-    resisting = {
+    resisting: dict[str, Any] = {
         kind: values[f"{kind}:{joint.name}"]
         for kind in ("damping", "friction", "stiffness", "armature")
         if f"{kind}:{joint.name}" in values
@@ -98,5 +99,7 @@ def _entries(J: Array, own: Mapping[str, float], prefix: str) -> Array:
 
 def _inertial(given: Inertial, m: float, c: Array, J: Array) -> Inertial:
     x, y, z = (float(a) for a in c)
-    entries = {f"i{'xyz'[i]}{'xyz'[j]}": float(J[i, j]) for i in range(3) for j in range(i, 3)}
+    entries: dict[str, Any] = {
+        f"i{'xyz'[i]}{'xyz'[j]}": float(J[i, j]) for i in range(3) for j in range(i, 3)
+    }
     return replace(given, mass=float(m), origin=replace(given.origin, xyz=(x, y, z)), **entries)

@@ -133,7 +133,7 @@ class Drawing:
         sets = {"one": ["tip"]} if self.rng.random() < 0.3 else {}
         return {"contacts": held, "contact_sets": sets}
 
-    def _body(self, name: str, parent: str, joint: str, **more: Any) -> None:
+    def _body(self, name: str, parent: str, joint: Any, **more: Any) -> None:
         if joint in (*ONE_AXIS, "universal"):
             more["axis"] = self._axis()
         if joint == "universal":
@@ -151,7 +151,7 @@ class Drawing:
             type=joint,
             **more,
             **self._place(),
-            **self.solid(),  # type: ignore[arg-type]
+            **self.solid(),
         )
         self.links.append(name)
 
@@ -191,9 +191,9 @@ def _linkage(rng: np.random.Generator) -> Recipe:
     """Draws a linkage in a tilted plane or in space."""
     kind = int(rng.integers(4))
     if kind == 0:
-        tilt = tuple(float(x) for x in rng.normal(size=3))
+        x, y, z = (float(x) for x in rng.normal(size=3))
         joint = str(rng.choice(["crank_joint", "rocker_joint"]))
-        built = four_bar(*(float(x) for x in rng.uniform(0.4, 0.8, 3)), tilt=tilt)  # type: ignore[arg-type]
+        built = four_bar(*(float(x) for x in rng.uniform(0.4, 0.8, 3)), tilt=(x, y, z))
         return Recipe(built, {"loops": ["tip=end:point"], "independent": [joint]})
     if kind == 1:
         legs = ["lower0_joint_1", "lower0_joint_2", "upper0_joint", "platform_joint"]

@@ -33,7 +33,8 @@ def main(library: str, symbol: str, arguments: str, results: str) -> None:
     found = {"single": list(_singles(getattr(functions, symbol), inputs, sizes))}
     for k, (count, stream) in enumerate(batches):
         found[f"batch{k}"] = list(_batch(getattr(functions, f"{symbol}_batch"), inputs, sizes, count, stream))
-    np.savez(results, **{f"{call}_{k}": x for call, own in found.items() for k, x in enumerate(own)})
+    arrays: dict[str, Any] = {f"{call}_{k}": x for call, own in found.items() for k, x in enumerate(own)}
+    np.savez(results, **arrays)
 
 
 def _singles(call: Any, inputs: Sequence[Array], sizes: Sequence[int]) -> Iterator[Array]:

@@ -33,7 +33,8 @@ def rounded(values: Array) -> np.ndarray:
 @lru_cache(maxsize=4096)
 def cos_sin(angle: Decimal) -> tuple[Decimal, Decimal]:
     x = _EXACT.mpf(str(angle))
-    return tuple(Decimal(mpmath.nstr(f(x), DIGITS)) for f in (_EXACT.cos, _EXACT.sin))
+    cos, sin = (Decimal(mpmath.nstr(f(x), DIGITS)) for f in (_EXACT.cos, _EXACT.sin))
+    return cos, sin
 
 
 def skew(x: Array) -> Array:

@@ -18,7 +18,8 @@ from support.urdf_judge import LONGEST, Verdict, judge
 from support.urdf_mutation import mutated
 
 from campaigns.tally import Tally, total
-from rbdgen.cli.command import FAILED, main
+from rbdgen.cli.command import main
+from rbdgen.cli.parser import FAILED
 
 KINDS = ("trees", "numbers", "names", "bytes")
 SIZE = 5000

@@ -174,7 +174,8 @@ class Attempt:
         assert made is not None
         exact = Derivatives(self.subject.model, made.of, made.by, self.coordinates)
         if self.mode == "hvp":
-            return exact.gradient_rates(inputs)
+            found, errors = exact.gradient_rates(inputs)
+            return found, errors
         found = exact.rates(inputs) if self.mode == "jvp" else exact.gradients(inputs)
         return found, [0 * x for x in found]
 

@@ -126,7 +126,7 @@ def results(
     """
     arguments, found = library.with_suffix(".arguments.npz"), library.with_suffix(".results.npz")
     outputs = function.signature.outputs
-    arrays = {f"input{k}": x for k, x in enumerate(inputs.values())}
+    arrays: dict[str, Any] = {f"input{k}": x for k, x in enumerate(inputs.values())}
     sizes = np.array([y.size for y in outputs])
     np.savez(arguments, **arrays, inputs=len(arrays), sizes=sizes, batches=np.array(batches).reshape(-1, 2))
     run_program([PYTHON, str(CALLED), str(library), symbol, str(arguments), str(found)])

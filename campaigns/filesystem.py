@@ -244,7 +244,8 @@ def _tried(scenario: str, call: int, fault: str | int) -> str | None:
             return f"neither the old folder nor the new one is there: {len(left)} files"
         if (root / REFUSED).exists() and left != old:
             return "refused, yet replaced"
-        if not killed and ".new-" in (stray := _stray(root) or ""):
+        stray = _stray(root)
+        if not killed and stray is not None and ".new-" in stray:
             return f"left behind: {stray}"
         _generated(root)
         if _files(out / "robot") != _expected():

@@ -154,7 +154,9 @@ class Subject:
             return random_robot(self.kind, self.rng, most=int(self.rng.choice([1, 1, 2, 3]))).robot()
         limb = [str(x) for x in self.rng.choice(["revolute", "prismatic"], self.rng.integers(1, 4))]
         floating, seed = self.rng.random() < 0.5, int(self.rng.integers(1000))
-        return with_limbs([limb] * int(self.rng.integers(2, 5)), "floating" if floating else "fixed", seed)
+        base = "floating" if floating else "fixed"
+        robot: Robot = with_limbs([limb] * int(self.rng.integers(2, 5)), base, seed)
+        return robot
 
     @property
     def rows(self) -> list[Function]:
@@ -225,7 +227,7 @@ class Subject:
         first, model = row.forms_for(self.robot.model)[0], self.robot.model
         if row.differentiated is None:
             with np.errstate(all="ignore"):
-                return run_on_floats(FunctionForm(row, first), model, inputs)
+                return [*run_on_floats(FunctionForm(row, first), model, inputs)]
         program = Chooser(model, None, "graph").choose(row, first.name).program
         found = interpreted(program, inputs)
         return [found[y.name] for y in row.signature.outputs]

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,20 @@ def _calls(library: Library, name: str) -> None:
             continue
         inputs = [np.full((*leading, *argument.shape), 0.3, dtype) for argument in function.signature.inputs]
         for threads in (1, 3, 256):
-            _tried(lambda i=inputs, t=threads: function(*i, threads=t))
+            _tried(partial(function, *inputs, threads=threads))
         if len(leading) + max(ranks) <= 64:
             outputs = tuple(np.empty((*leading, *x.shape), dtype) for x in function.signature.outputs)
             out: Any = outputs if len(outputs) > 1 else outputs[0]
-            _tried(lambda i=inputs, o=out: function(*i, out=o))
-            _tried(lambda i=inputs, o=out: function.bind(*i, out=o)())
-        _tried(lambda i=inputs: function(*i, out=i[0]))
-        _tried(lambda i=inputs: function.bind(*i)())
-        _tried(lambda i=inputs: function(*i[:-1]))
-        _tried(lambda i=inputs: function(*(x[..., :-1] for x in i)))
+            _tried(partial(function, *inputs, out=out))
+            _tried(partial(_bound, function, *inputs, out=out))
+        _tried(partial(function, *inputs, out=inputs[0]))
+        _tried(partial(_bound, function, *inputs))
+        _tried(partial(function, *inputs[:-1]))
+        _tried(partial(function, *(x[..., :-1] for x in inputs)))
+
+
+def _bound(function: Any, *inputs: Any, **out: Any) -> None:
+    function.bind(*inputs, **out)()
 
 
 def _tried(call: Callable[[], Any]) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,7 +180,7 @@ class Subject:
             inputs["active"] = (self.rng.random(inputs["active"].shape) < 0.7) * 1.0
         return {**inputs, "p": self.values.p}
 
-    def outputs(self, name: str, inputs: Mapping[str, NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+    def outputs(self, name: str, inputs: Mapping[str, NDArray[np.generic]]) -> list[NDArray[Any]]:
         """The outputs of the function as dense arrays (states, size); p is one of the inputs."""
         (table,) = interpreted(self.sources["update"].program, {"p": inputs["p"]}).values()
         source = self.sources[name]
@@ -261,8 +262,8 @@ def _textbook(row: Function, robot: Robot, state: Inputs) -> list[Array]:
     made = row.differentiated
     if made is not None:
         exact = Derivatives(robot.model, made.of, made.by)
-        return exact.rates(state) if made.mode == "jvp" else exact.gradients(state)
-    return run_on_floats(FunctionForm(row, row.forms_for(robot.model)[0]), robot.model, state)
+        return [*(exact.rates(state) if made.mode == "jvp" else exact.gradients(state))]
+    return [*run_on_floats(FunctionForm(row, row.forms_for(robot.model)[0]), robot.model, state)]
 
 
 # ---- random parameters and values

@@ -96,6 +96,13 @@ class Link:
     carried: Moments
 
 
+def _link(joint: ET.Element, end: str) -> str:
+    """The name of the link at an end of a joint, "parent" or "child"."""
+    found = joint.find(end)
+    assert found is not None
+    return found.attrib["link"]
+
+
 def unperturbed(values: Array, _: Array) -> Array:
     return values
 
@@ -133,9 +140,9 @@ class Reference:
         self.links: list[Link] = []
         self.nq = self.nv = 0
         root = ET.fromstring(urdf)
-        self._elements = {link.get("name"): link for link in root.findall("link")}
+        self._elements = {link.attrib["name"]: link for link in root.findall("link")}
         self._joints = root.findall("joint")
-        children = {joint.find("child").get("link") for joint in self._joints}
+        children = {_link(joint, "child") for joint in self._joints}
         [base] = [name for name in self._elements if name not in children]
         self._add(base, "root_joint", "floating" if floating else "fixed", -1, None)
         self._descend(base, 0)
@@ -145,10 +152,10 @@ class Reference:
 
     def _descend(self, name: str, index: int) -> None:
         """Adds the links below a link, depth first, with the joints of a link in the order of their names."""
-        below = [joint for joint in self._joints if joint.find("parent").get("link") == name]
-        for joint in sorted(below, key=lambda joint: joint.get("name")):
-            child = joint.find("child").get("link")
-            self._add(child, joint.get("name"), joint.get("type"), index, joint)
+        below = [joint for joint in self._joints if _link(joint, "parent") == name]
+        for joint in sorted(below, key=lambda joint: joint.attrib["name"]):
+            child = _link(joint, "child")
+            self._add(child, joint.attrib["name"], joint.attrib["type"], index, joint)
             self._descend(child, len(self.links) - 1)
 
     def _add(self, name: str, joint: str, kind: str, parent: int, element: Any) -> None:
@@ -257,7 +264,7 @@ class Reference:
         fext: Array | None = None,
     ) -> Array:
         """The torques (cases, nv) for v and a (cases, nv) and external forces `fext` (nbodies, 6)."""
-        omega, alpha, linear, force, moment = [], [], [], [], []
+        omega, alpha, linear, force, moment = (list[Array]() for _ in range(5))
         for link, (R, p) in zip(self.links, placements, strict=True):
             if link.parent < 0:
                 w, dw, at = (np.zeros((1, 3), dtype=object) + Decimal(0) for _ in range(3))
@@ -280,7 +287,8 @@ class Reference:
             if fext is not None and link.dofs:
                 row = fext[self.bodies.index(link)]
                 F, N = F - row[:3], N - row[3:]
-            omega.append(w), alpha.append(dw), linear.append(at), force.append(F), moment.append(N)
+            for found, own in ((omega, w), (alpha, dw), (linear, at), (force, F), (moment, N)):
+                found.append(own)
         cases = max(len(v), len(a), *(len(R) for R, _ in placements))
         tau = np.full((cases, self.nv), Decimal(0), dtype=object)
         for i in reversed(range(len(self.links))):
@@ -301,7 +309,8 @@ class Reference:
         """
         getcontext().prec = DIGITS
         placements, v = self.placements(exact(inputs["q"])), exact(inputs["v"])
-        omega, linear, turned, origin, moves = [], [], [], [], []
+        omega, linear, turned, origin = (list[Array]() for _ in range(4))
+        moves: list[bool] = []
         kinetic, potential = [], []
         for link, (R, p) in zip(self.links, placements, strict=True):
             own, rotation, place = link.moments, R[0], p[0]
@@ -315,7 +324,8 @@ class Reference:
                 spin, slide = _directions(link)
                 rates = v[list(link.dofs)]
                 w, at = w + rates @ spin, at + rates @ slide
-            omega.append(w), linear.append(at), turned.append(rotation), origin.append(place)
+            for found, value in ((omega, w), (linear, at), (turned, rotation), (origin, place)):
+                found.append(value)
             moves.append(bool(link.dofs) or (link.parent >= 0 and moves[link.parent]))
             if moves[-1]:
                 spinning = w.dot(own.inertia @ w) / 2 + at.dot(cross(w, own.first))

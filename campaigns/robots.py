@@ -32,6 +32,7 @@ from campaigns.verdicts import Verdict
 from rbdgen.errors import ModelError
 from rbdgen.model.build import DEFAULT_SNAP, Robot, build_robot
 from rbdgen.model.model import Body
+from rbdgen.model.robot import Base
 from rbdgen.pipeline.robot import load_robot
 
 KINDS = {name: words for name, (words, _) in TROUBLE.items()}
@@ -73,7 +74,7 @@ def run_case(seed: int, number: int) -> Tally:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "attacked.urdf"
         file.write_text(case.plan.urdf, encoding="utf-8")
-        base = "floating" if case.plan.floating else "fixed"
+        base: Base = "floating" if case.plan.floating else "fixed"
         try:
             robot = load_robot(file, base, case.snap, case.plan.gravity)
         except ModelError as error:

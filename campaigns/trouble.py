@@ -82,7 +82,8 @@ def plan(kind: str, rng: Random) -> Plan:
 
 def number(rng: Random, low: float, high: float) -> float:
     """Draws a number of either sign, whose magnitude is log-uniform between `low` and `high`."""
-    return rng.choice((-1.0, 1.0)) * low * (high / low) ** rng.random()
+    found: float = rng.choice((-1.0, 1.0)) * low * (high / low) ** rng.random()
+    return found
 
 
 def vector(rng: Random, size: float) -> Numbers:
@@ -270,9 +271,12 @@ def fixed_links(rng: Random) -> Plan:
 
 def cad_export(rng: Random) -> Plan:
     """Draws a robot with angles of few digits, and residues of up to 1e-12 in place of 0."""
+
+    def residue() -> float:
+        return number(rng, 1e-24, 1e-12) if rng.random() < 0.5 else 0.0
+
     robot = tree(rng)
     for x in robot.parts:
-        residue = lambda: number(rng, 1e-24, 1e-12) if rng.random() < 0.5 else 0.0  # noqa: E731
         x.rpy = [rng.choice(CAD_TURNS) + residue() for _ in range(3)]
         x.axis = [value + residue() for value in coordinate_axis(rng)]
         x.xyz = [rng.choice((0.0, round(value, 3))) + residue() for value in x.xyz]

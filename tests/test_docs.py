@@ -206,7 +206,7 @@ def test_operations_of_alike_limbs_are_those_pinned() -> None:
     for robot in ("quadruped", "humanoid"):
         counts = DOCS.parent / "tests/golden/chosen_counts" / f"{ROBOTS[robot]}.txt"
         for name, vectors, lanes, numbers in re.findall(
-            r"^(\w+): (?:limbs|vectors) .*?(\d+) operations on (\d+) lanes, (\d+) on numbers",
+            r"^(\w+): (?:limbs|columns) .*?(\d+) operations on (\d+) lanes, (\d+) on numbers",
             counts.read_text(encoding="utf-8"),
             re.MULTILINE,
         ):

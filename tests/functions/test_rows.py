@@ -26,6 +26,9 @@ from rbdgen.functions.resisting import resisting
 from rbdgen.functions.table import ALL, TABLE, lookup, rows_of
 from rbdgen.model.model import Model
 from rbdgen.model.tree_size import tree_size
+from rbdgen.options import Options
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
 from rbdgen.resources import package_root
 
 SHAPES = {
@@ -151,8 +154,9 @@ NAMES = frozenset(ALL) | {
 
 def known_by_name(text: str) -> list[tuple[str, int]]:
     # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments;
-    # headers say A for the inertia of rotors, q0 for where springs rest; descriptions have a joint's friction
-    others = {"gravity", "rotation", "velocity", "A", "q0", "friction"}
+    # headers say A for the inertia of rotors, q0 for where springs rest; descriptions have a joint's friction;
+    # the manifest names the target for which the C is
+    others = {"gravity", "rotation", "velocity", "A", "q0", "friction", "target"}
     return [(name, line) for name, line in compared(text) if name in NAMES - others]
 
 
@@ -259,3 +263,29 @@ def test_forms_in_loops_keep_their_fields() -> None:
                 form.source,
                 form.degrees,
             )
+
+
+FORMER_NAMES = {
+    ("minv", "vectors"): "columns",
+    ("rnea_derivatives", "vectors"): "freedoms",
+    ("aba_derivatives", "vectors"): "freedoms",
+    ("coriolis", "vectors"): "freedoms",
+    ("frame_jacobian_local", "columns"): "by_columns",
+    ("contact_jacobian", "columns"): "by_columns",
+}
+
+
+def test_forms_have_their_former_names_too() -> None:
+    for (function, former), name in FORMER_NAMES.items():
+        assert ALL[function].form(former) is ALL[function].form(name)
+        assert ALL[function].form(name).name == name
+    for row in ALL.values():
+        names = [x for form in row.all_forms for x in (form.name, form.former_name) if x is not None]
+        assert len(set(names)) == len(names), row.name
+
+
+def test_former_names_of_forms_may_be_forced() -> None:
+    """The function then states the present name of the form."""
+    asked = Options(functions=("minv",), variants={"minv": "vectors"}, engine="graph")
+    (found,) = design_functions(Request(robot("double_pendulum"), asked))
+    assert found.form == "columns"

@@ -117,4 +117,4 @@ def relative_error(ours: Array, reference: Array, floor: float = 0.0) -> float:
 
 def over_bodies(form: Form) -> bool:
     """Whether the form loops over bodies, which is not possible for every tree."""
-    return form.for_size or (form.name == "vectors" and not form.can_use_limbs)
+    return form.for_size or form.name == "freedoms"

@@ -37,9 +37,9 @@ def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: in
 
 
 def loops_in_limbs(name: str, model: Model) -> InLimbs:
-    """The form *vectors* of a function with alike limbs as lanes in one of its loops."""
+    """The form *columns* of a function with alike limbs as lanes in one of its loops."""
     function, reduced = lookup(name), reduce(model)
-    form = function.form("vectors")
+    form = function.form("columns")
     program = trace_program(reduced, function, form, "graph")
     found = cheapest_loop_in_limbs(program, function, form, model, [("as given", reduced)], 0.25, sums=True)
     assert found is not None

@@ -71,7 +71,7 @@ def test_functions_are_exact_on_random_trees(name: str, seed: int) -> None:
     function, model = lookup(name), random_tree(seed)
     x = random_state(model, seed)
     textbook = function.trace(function.forms[0], model, x)
-    found = function.trace(function.form("vectors"), model, x)
+    found = function.trace(function.form("freedoms"), model, x)
     assert [list(output) for output in found] == [list(output) for output in textbook]
 
 

@@ -158,7 +158,7 @@ def _inspect(parsed: argparse.Namespace) -> int:
 def _is_folder(command: str, parsed: argparse.Namespace) -> bool:
     """Whether the argument is a folder, not a robot.
 
-    Raises OptionError if options for robots are given for one.
+    Raises OptionError if the folder does not exist, or if options are given that only a robot takes.
     """
     path = Path(parsed.subject)
     if path.is_dir():

@@ -112,7 +112,7 @@ class Document:
         return found
 
     def attribute(self, element: etree._Element, name: str) -> str:
-        """The value of a required attribute that is not blank."""
+        """The value of an attribute that must be present and not blank."""
         value = element.get(name)
         if value is None or not value.strip():
             found = "has no" if value is None else "has an empty"
@@ -183,7 +183,7 @@ def parse(data: bytes, path: str) -> Document:
         message = (error.msg or "").rpartition(", line ")[0]
         raise _syntax_error(message, error.lineno, path) from None
     errors = parser.error_log.filter_from_errors()
-    if errors:  # lxml does not raise an undeclared prefix if libxml2 issues a warning after it
+    if errors:  # lxml raises no error for an undeclared prefix if a warning of libxml2 follows
         raise _syntax_error(errors[0].message, errors[0].line, path)
     return Document(path, root)
 

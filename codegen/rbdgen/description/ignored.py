@@ -136,7 +136,7 @@ def ignored_warnings(
 
 
 def first_of(warnings: Iterator[str]) -> Iterator[str]:
-    """At most MOST of the warnings, and one more, which says so, if there are others."""
+    """At most MOST of the warnings; if there are more, another one follows and says so."""
     yield from islice(warnings, MOST)
     if (more := next(warnings, None)) is not None:
         yield f"{more}, and so is more below it"
@@ -211,7 +211,8 @@ def _plugins(element: etree._Element, followers: Collection[str]) -> Iterator[st
 def _settings(elements: Iterator[etree._Element], neutral: Mapping[str, Sequence[float | None]]) -> list[str]:
     """The name and value of every setting among these elements that has an effect.
 
-    A setting has an effect if it, or an element inside it, has another value than its values in `neutral`.
+    A setting has an effect unless its value, and those of all elements inside it, are among its values in
+    `neutral`.
     """
     found = []
     for element in elements:

@@ -66,7 +66,7 @@ class CFunction:
     in_place: bool = False
     """Whether it has a twin that writes its result over its first input."""
     rolls: bool = False
-    """Whether it has a rollout, which repeats it and starts each time from the state before."""
+    """Whether it has a rollout, a function that repeats it and passes each new state to the next call."""
 
     @property
     def rollout(self) -> str:

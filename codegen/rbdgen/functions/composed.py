@@ -64,11 +64,11 @@ def composed(
     Raises:
         OptionError: a called row does not fit the robot.
     """
-    rows = {name: lookup(name, model) for name in composition.callees}
+    rows = called_rows(composition, model)
     chosen = {name: forms.get(name, usual_form(row, model).name) for name, row in rows.items()}
 
     def trace(robot: Model | ReducedModel, x: State) -> Outputs:
-        return _Trace(robot, x, chosen, graphs).outputs(composition)
+        return _Trace(robot, x, rows, chosen, graphs).outputs(composition)
 
     def operations(size: TreeSize) -> int:
         return len(composition.graph) + sum(row.operations(size) for row in rows.values())
@@ -83,6 +83,11 @@ def composed(
         measure=measure,
         composition=composition,
     )
+
+
+def called_rows(composition: Composition, model: Model) -> dict[str, Function]:
+    """The rows that a composition calls, by name. Raises OptionError if one does not fit the robot."""
+    return {name: lookup(name, model) for name in composition.callees}
 
 
 def straight_forms(row: Function, model: Model) -> list[Form]:
@@ -105,11 +110,12 @@ class _Trace:
         self,
         robot: Model | ReducedModel,
         x: State,
+        rows: Mapping[str, Function],
         forms: Mapping[str, str],
         graphs: Mapping[str, Graph],
     ) -> None:
         self._robot, self._model, self._x = robot, model_of(robot), x
-        self._forms, self._graphs = forms, graphs
+        self._rows, self._forms, self._graphs = rows, forms, graphs
         self._results: dict[tuple[object, ...], Sequence[Sequence[Value]]] = {}
         self._builder = Builder()
 
@@ -130,7 +136,7 @@ class _Trace:
         return self._results[key]
 
     def _traced(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
-        row = lookup(name, self._model)
+        row = self._rows[name]
         form = row.form(self._forms[name])
         given = zip(row.sized(self._model).inputs, arguments, strict=True)
         return row.trace(
@@ -142,7 +148,7 @@ class _Trace:
         caller, such as the table of parameters.
         """
         graph = self._graphs[name]
-        names = [x.name for x in lookup(name, self._model).signature.inputs]
+        names = [x.name for x in self._rows[name].signature.inputs]
         given = {**self._x.arrays, **dict(zip(names, arguments, strict=True))}
         return list(replay(self._builder, graph, {x.name: given[x.name] for x in graph.inputs}).values())
 

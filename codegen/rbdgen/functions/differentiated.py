@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -23,7 +22,6 @@ import numpy as np
 from rbdgen.errors import OptionError
 from rbdgen.functions.form import Form
 from rbdgen.functions.function import Call, Differentiated, Function, Identity
-from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
 HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table", "held"})
@@ -106,23 +104,12 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     if (along := function.along) is not None:
         source = made.by_along.format(along.source)
         traced.append(Form(along.name, source, of_a_graph(name, function.name), degrees=along.degrees))
-    return replace(
-        function,
-        signature=_signature(function.signature, name, made, by, coordinates=False),
-        summary=made.summary.format(function.name),
-        forms=tuple(traced),
-        operations=partial(_operations, function, made.times),
-        pinocchio=None,
+    return function.derivative(
+        _signature(function.signature, name, made, by, coordinates=False),
+        made.summary.format(function.name),
+        tuple(traced),
+        made.times,
         identities=_identities(function, by) if mode == "vjp" else (),
-        resistance=(),
-        derivative_of=None,
-        projected=None,
-        measure=None,
-        inverse=None,
-        along=None,
-        composition=None,
-        around=None,
-        whole=None,
         differentiated=Differentiated(mode, function, by, inverse),
     )
 
@@ -181,10 +168,6 @@ def _signature(
     if mode.seeded and mode.moved:
         outputs = [rate(x) for x in gradients]
     return Signature(name, inputs, tuple(outputs))
-
-
-def _operations(function: Function, times: int, size: TreeSize) -> int:
-    return times * function.operations(size)
 
 
 def of_a_graph(name: str, of: str) -> Callable[..., Any]:

@@ -113,6 +113,8 @@ class Form:
     """
     swept: Swept | None = None
     """The sweeps of the form, if it consists of nothing else."""
+    former_name: str | None = None
+    """The name of the form in earlier versions, which users may still give."""
 
     def does(self, model: Model) -> bool:
         """Whether the form supports this robot."""
@@ -171,6 +173,7 @@ def in_loops(
     degrees: Degrees = "all",
     worth_trying: Callable[[Model], bool] = everywhere,
     can_use_limbs: bool = False,
+    former_name: str | None = None,
 ) -> Form:
     """Make a form of loops."""
     return Form(
@@ -183,6 +186,7 @@ def in_loops(
         degrees=degrees,
         worth_trying=worth_trying,
         can_use_limbs=can_use_limbs,
+        former_name=former_name,
     )
 
 
@@ -203,10 +207,11 @@ def swept_in_lanes(source: str, outputs: Sequence[str] | Mapping[str, str], swee
     form = in_loops(
         source,
         own.in_loops(by_freedoms),
-        "vectors",
+        "freedoms",
         for_size=False,
         degrees="tree",
         worth_trying=freedoms_fill,
+        former_name="vectors",
     )
     return replace(form, swept=own)
 

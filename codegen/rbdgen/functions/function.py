@@ -139,6 +139,40 @@ class Function:
         contacts = self.held_by(model).contacts if self.of_contacts else ()
         return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
 
+    def derivative(
+        self,
+        signature: Signature,
+        summary: str,
+        forms: tuple[Form, ...],
+        times: int,
+        *,
+        identities: tuple[Identity, ...] = (),
+        differentiated: Differentiated | None = None,
+        whole: Whole | None = None,
+    ) -> Function:
+        """The row of a derivative of this function. What holds for robots and inputs stays, and what concerns
+        the outputs is left out. `times` is the ratio of its number of operations to that of this function.
+        """
+        return replace(
+            self,
+            signature=signature,
+            summary=summary,
+            forms=forms,
+            operations=lambda size: times * self.operations(size),
+            pinocchio=None,
+            identities=identities,
+            resistance=(),
+            derivative_of=None,
+            projected=None,
+            measure=None,
+            inverse=None,
+            along=None,
+            composition=None,
+            around=None,
+            differentiated=differentiated,
+            whole=whole,
+        )
+
     @property
     def of_a_graph(self) -> bool:
         """Whether the function is made by differentiating the graph of another one, so that no form of it can
@@ -211,9 +245,9 @@ class Function:
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 
     def form(self, name: str) -> Form:
-        """The form of this name. Raises OptionError if there is none."""
+        """The form that has or had this name. Raises OptionError if there is none."""
         for form in self.all_forms:
-            if form.name == name:
+            if name in (form.name, form.former_name):
                 return form
         known = ", ".join(form.name for form in self.all_forms)
         raise OptionError(f"function '{self.name}' has no form '{name}'; choose from: {known}")
@@ -337,6 +371,11 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
         return flat(list(map(model.coupling.folded, rows)))
     assert argument.kind in ("scalar", "energy_coefficients", "values")
     return output
+
+
+def products(matrices: Any, vectors: Any) -> Any:
+    """The products of a matrix and a vector at every state."""
+    return np.einsum("...ij,...j->...i", matrices, vectors)
 
 
 def symmetric(upper: Any) -> Any:

@@ -10,9 +10,8 @@ takes no derivative are held here too. Derivatives by a configuration, and of on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -20,7 +19,6 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import HELD, of_a_graph
 from rbdgen.functions.form import Form
 from rbdgen.functions.function import Function, Whole
-from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
 
 _SOURCE: Final = "Griewank and Walther 2008, chapter 3"
@@ -119,21 +117,11 @@ def whole(function: Function, kind: str, row: Function | None = None) -> Functio
         row = None
     if row is not None:
         forms.append((BY_DERIVATIVES, f"the cheapest form of {row.name}"))
-    return replace(
-        function,
-        signature=Signature(name, function.signature.inputs, tuple(derivatives)),
-        summary=made.summary.format(function.name),
-        forms=tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in forms),
-        operations=partial(_operations, function.operations, made.times),
-        pinocchio=None,
-        identities=(),
-        resistance=(),
-        derivative_of=None,
-        projected=None,
-        measure=None,
-        inverse=None,
-        along=None,
-        composition=None,
+    return function.derivative(
+        Signature(name, function.signature.inputs, tuple(derivatives)),
+        made.summary.format(function.name),
+        tuple(Form(form, source, of_a_graph(name, function.name)) for form, source in forms),
+        made.times,
         whole=Whole(kind, function, by, row),
     )
 
@@ -142,10 +130,6 @@ def _is_complete(row: Function, function: Function, derivatives: list[Argument])
     """Whether a row has all derivatives of a function. Some lack those by inputs such as anchors."""
     names = [[x.name for x in one.signature.inputs] for one in (row, function)]
     return names[0] == names[1] and len(row.signature.outputs) == len(derivatives)
-
-
-def _operations(of: Callable[[TreeSize], int], times: int, size: TreeSize) -> int:
-    return times * of(size)
 
 
 def _moving(x: Argument) -> tuple[str | int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdgen.model.inertia import Inertia
+from rbdgen.model.inertia import Inertia, added_symmetric
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE, Force, Matrix, Motion, Symmetric, Transform, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, add, is_number, is_zero, mul, sub
@@ -30,7 +30,9 @@ class ArticulatedInertia:
         )
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
-        return ArticulatedInertia(_symmetric(self.A, other.A), self.B + other.B, _symmetric(self.C, other.C))
+        return ArticulatedInertia(
+            added_symmetric(self.A, other.A), self.B + other.B, added_symmetric(self.C, other.C)
+        )
 
     def apply(self, m: Motion) -> Force:
         return Force(
@@ -175,7 +177,3 @@ def factor_joint(
     for k, rotor in enumerate(armature):
         power[k][k] = add(power[k][k], rotor)
     return JointFactor(S, U, ldl(power), armature)
-
-
-def _symmetric(a: Matrix, b: Matrix) -> Matrix:
-    return mirrored([[add(a[i][j], b[i][j]) if j >= i else 0 for j in range(3)] for i in range(3)])

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rbdgen.model.joints import Joint
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.rows import transposed
+from rbdgen.spatial.scalar import Scalar, add, mul, total
 
 Matrix = Sequence[Sequence[Scalar]]
 Member = tuple[int, Scalar]
@@ -54,12 +55,11 @@ class Coupling:
 
     def folded(self, x: Sequence[Scalar]) -> list[Scalar]:
         """G^T x."""
-        return [_sum([mul(k, x[i]) for i, k in members]) for members in self.groups]
+        return [total([mul(k, x[i]) for i, k in members]) for members in self.groups]
 
     def folded_rows(self, A: Matrix) -> list[list[Scalar]]:
         """G^T A, for a matrix whose columns are not degrees of freedom."""
-        columns = [self.folded(column) for column in zip(*A, strict=True)]
-        return [list(row) for row in zip(*columns, strict=True)]
+        return transposed([self.folded(column) for column in transposed(A)])
 
     def folded_matrix(self, A: Matrix) -> list[list[Scalar]]:
         """G^T A G. For a symmetric matrix both halves are the same expressions."""
@@ -72,22 +72,15 @@ class Coupling:
         """Entry (i, j) of G^T A G. In both halves, the outer sum is over the group with the lower number."""
         rows, columns = self.groups[i], self.groups[j]
         if i < j:
-            return _sum([mul(k, _sum([mul(m, A[r][c]) for c, m in columns])) for r, k in rows])
+            return total([mul(k, total([mul(m, A[r][c]) for c, m in columns])) for r, k in rows])
         if j < i:
-            return _sum([mul(m, _sum([mul(k, A[r][c]) for r, k in rows])) for c, m in columns])
+            return total([mul(m, total([mul(k, A[r][c]) for r, k in rows])) for c, m in columns])
         terms = [mul(k * k, A[r][r]) for r, k in rows]
         for at, (r, k) in enumerate(rows):
             for c, m in rows[at + 1 :]:
                 same = A[r][c] is A[c][r]
                 terms.append(mul(2 * k * m, A[r][c]) if same else mul(k * m, add(A[r][c], A[c][r])))
-        return _sum(terms)
-
-
-def _sum(terms: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0
-    for term in terms:
-        total = add(total, term)
-    return total
+        return total(terms)
 
 
 @dataclass(frozen=True)

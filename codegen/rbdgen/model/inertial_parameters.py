@@ -48,7 +48,7 @@ class BaseParameters:
     """Combinations of inertial parameters on which torques depend: tau = Yb (R pi)."""
 
     columns: tuple[int, ...]
-    """The columns of the regressor Y that are those of Yb, in order."""
+    """The columns of the regressor Y of which Yb consists, in order."""
     names: tuple[str, ...]
     """The names of the inertial parameters to which they belong, such as "Ixx:forearm"."""
     matrix: tuple[tuple[float, ...], ...]

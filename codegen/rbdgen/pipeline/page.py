@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 from rbdgen.emit.package import FunctionSource, Sources
@@ -12,7 +11,6 @@ from rbdgen.emit.render import render
 from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
 from rbdgen.functions.composition import Composition
-from rbdgen.functions.differentiated import mode_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import style, target_of, toolchain_of
@@ -25,7 +23,6 @@ from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.written import Generated, written
 from rbdgen.runtime import Library
-from rbdgen.signature import UPDATE
 from rbdgen.toolchain.cache import Cache, user_cache
 from rbdgen.toolchain.module import built
 from rbdgen.toolchain.watch import Watch
@@ -78,33 +75,28 @@ def build_library(
             f"{option('target', 'host')}, or write a folder for it with "
             f"{either('rbdgen.generate', 'rbdgen ROBOT')}"
         )
-    request, store = Request(robot, options, own=own), user_cache()
-    sources = designed(request, store, progress)
+    return _library(Request(robot, options, own=own), progress, later)
 
-    def other(functions: Sequence[str]) -> Options:
-        # the products with derivatives of the table are only designed together with the product of another
-        # function, so without one, a quick one is added
-        own = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
-        forms = {name: form for name, form in options.variants.items() if name in own}
-        along = any(mode_of(name) for name in own)
-        return replace(request.options, functions=tuple(own), variants=forms, coordinates=along)
+
+def _library(request: Request, progress: Progress, later: Later) -> Library:
+    store = user_cache()
 
     def library(functions: Sequence[str]) -> Library:
         with later() as told:
-            return build_library(robot, other(functions), told, later, own)
+            return _library(request.for_frameworks(functions), told, later)
 
-    def more_sources(functions: Sequence[str]) -> Sources:
+    def sources(functions: Sequence[str]) -> Sources:
         with later() as told:
-            return designed(Request(robot, replace(other(functions), packed=False), own=own), store, told)
+            return designed(request.for_frameworks(functions, packed=False), store, told)
 
     @contextmanager
     def watched() -> Iterator[Watch]:
         with later() as told:
             yield Compiling(told)
 
-    more = More(library, more_sources, watched)
-    with built(sources, toolchain_of(options), store, Compiling(progress)) as folder:
-        return open_built(folder, more)
+    found, toolchain = designed(request, store, progress), toolchain_of(request.options)
+    with built(found, toolchain, store, Compiling(progress)) as folder:
+        return open_built(folder, More(library, sources, watched))
 
 
 def generate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -12,6 +12,7 @@ from rbdgen.emit.names import check_robot_name, robot_identifier
 from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.composition import Composition
+from rbdgen.functions.differentiated import mode_of
 from rbdgen.functions.form import LIMB_LOOPS, LIMBS
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
@@ -22,6 +23,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline.compilation import compiler_flags, target_of
 from rbdgen.pipeline.emitted import check_emitted, with_needed
 from rbdgen.selection.budget import check_budget
+from rbdgen.signature import UPDATE
 from rbdgen.toolchain.targets import Target
 from rbdgen.wording import option
 
@@ -99,6 +101,23 @@ class Request:
             self.package,
             self.own,
         )
+
+    def for_frameworks(self, functions: Sequence[str], *, packed: bool | None = None) -> Request:
+        """The request for derivatives that CasADi, JAX or PyTorch need later. `packed` replaces the option if
+        it is given.
+
+        The products with derivatives of the parameter table are only designed together with the product of
+        another function. Without one, a quick one is added.
+        """
+        names = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
+        options = replace(
+            self.options,
+            functions=tuple(names),
+            variants={name: form for name, form in self.options.variants.items() if name in names},
+            coordinates=any(mode_of(name) for name in names),
+            packed=self.options.packed if packed is None else packed,
+        )
+        return Request(self.robot, options, self.package, self.own)
 
     def forced(self, name: str) -> str | None:
         """The form of a function if the options determine it; None if it is selected by cost."""

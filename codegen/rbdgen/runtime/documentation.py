@@ -59,7 +59,9 @@ def call_signature(signature: SizedSignature) -> Signature:
 
 
 def _after_defaults(signature: SizedSignature) -> set[str]:
-    """The names of the first input without a default that follows one with a default, and of all after it."""
+    """The names of the inputs that are shown as keywords: the first one without a default that follows one
+    with a default, and all inputs after it.
+    """
     inputs = signature.inputs
     optional = [k for k, x in enumerate(inputs) if x.default is not None]
     needed = [k for k, x in enumerate(inputs) if x.default is None and optional and k > optional[0]]

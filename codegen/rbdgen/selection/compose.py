@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rbdgen.functions.composed import composed, straight_forms, usual_form
+from rbdgen.functions.composed import called_rows, composed, straight_forms, usual_form
 from rbdgen.functions.function import Function
-from rbdgen.functions.table import lookup
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
 from rbdgen.model.model import Model
@@ -41,9 +40,11 @@ def with_forms(
     """
     composition = function.composition
     assert composition is not None
-    rows = [lookup(name, model) for name in composition.callees]
-    graphs = {row.name: derivative(row) for row in rows if row.of_a_graph}
-    traced = sorted((row for row in rows if row.name not in graphs), key=lambda row: -row.estimate(model))
+    rows = called_rows(composition, model)
+    graphs = {name: derivative(row) for name, row in rows.items() if row.of_a_graph}
+    traced = sorted(
+        (row for row in rows.values() if row.name not in graphs), key=lambda row: -row.estimate(model)
+    )
     forms = {row.name: usual_form(row, model).name for row in traced}
     if not counted:
         return composed(composition, model, forms, graphs)

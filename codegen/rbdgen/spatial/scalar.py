@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
@@ -91,6 +91,14 @@ def reciprocal(a: Scalar) -> Scalar:
     if isinstance(a, int) and abs(a) == 1:
         return a
     return Fraction(1) / a if isinstance(a, (int, Fraction)) else 1 / a
+
+
+def total(values: Iterable[Scalar]) -> Scalar:
+    """The sum of the values, added in order."""
+    found: Scalar = 0
+    for value in values:
+        found = add(found, value)
+    return found
 
 
 def dot(a: tuple[Scalar, ...] | list[Scalar], b: tuple[Scalar, ...] | list[Scalar]) -> Scalar:

@@ -14,14 +14,14 @@ skip the chains in whose rows they are zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Final, NamedTuple, TypeAlias
 
 from rbdgen.access import Access, MatrixView
-from rbdgen.spatial.scalar import Scalar, add
+from rbdgen.spatial.scalar import Scalar, total
 from rbdgen.sweeps.freedoms import WIDE
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
@@ -287,11 +287,3 @@ class Columns:
 def split(values: Sequence[Scalar], width: int) -> list[list[Scalar]]:
     """The values in rows of this width."""
     return [list(values[k : k + width]) for k in range(0, len(values), width)]
-
-
-def total(values: Iterable[Scalar]) -> Scalar:
-    """The sum of the values."""
-    found: Scalar = 0
-    for value in values:
-        found = add(found, value)
-    return found

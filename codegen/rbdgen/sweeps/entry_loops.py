@@ -9,7 +9,7 @@ from rbdgen.access import TOP_LEFT, Access, MatrixView, Place, element, in_rows
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.freedoms import WIDE, WIDEST, FreedomLanes, Row, ancestor_pairs, cover
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, cleared
+from rbdgen.sweeps.loops import Arrays, FormLoop, cleared, copied
 from rbdgen.sweeps.numbers import Numbers
 from rbdgen.sweeps.records import Kind, of
 from rbdgen.sweeps.sweep import BASE, Given, Pairs
@@ -98,13 +98,7 @@ class EntryLoops:
             ),
             self._steps(f"{sweep.name}_below", left, {name: self._at(left, name) for name in below}),
             *(
-                FormLoop(
-                    f"{sweep.name}_mirrored",
-                    lambda x: {"mirrored": x.arrays["entry"]},
-                    {"mirrored": self._at(pairs, name)},
-                    {"entry": self._at(map(_mirrored, pairs), name)},
-                    count=len(pairs),
-                )
+                copied(f"{sweep.name}_mirrored", self._at(map(_mirrored, pairs), name), self._at(pairs, name))
                 for name in sweep.symmetric
             ),
         ]

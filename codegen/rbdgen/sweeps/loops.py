@@ -50,6 +50,17 @@ def cleared(zeros: Access) -> FormLoop:
     return FormLoop("clear", lambda _: {"zero": [0]}, {"zero": zeros}, count=len(zeros.offsets))
 
 
+def copied(name: str, numbers: Access, places: Access) -> FormLoop:
+    """A loop that copies the numbers of each run to other places."""
+    return FormLoop(
+        name,
+        lambda x: {"copy": list(x.arrays["number"])},
+        {"copy": places},
+        {"number": numbers},
+        count=len(numbers.offsets),
+    )
+
+
 @dataclass(frozen=True)
 class LoopedForm:
     """A form as a sequence of loops."""

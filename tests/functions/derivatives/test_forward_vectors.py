@@ -29,7 +29,7 @@ from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
 
 FUNCTION = lookup("aba_derivatives")
-FORM = FUNCTION.form("vectors")
+FORM = FUNCTION.form("freedoms")
 
 TREES = some("floating body", "fork", "long chain", "two roots", "floating forks")
 
@@ -47,7 +47,7 @@ def test_exact(tree: str) -> None:
 def test_only_a_base_is_a_program(name: str) -> None:
     function = lookup(name)
     model = Rationals(0).model(*TREES["floating body"])
-    program = trace_program(reduce(model), function, function.form("vectors"), "graph")
+    program = trace_program(reduce(model), function, function.form("freedoms"), "graph")
     verify_program(program)
     assert all(
         np.isfinite(x).all() for x in run(program, random_inputs(model, function.signature, 2)).values()
@@ -57,7 +57,9 @@ def test_only_a_base_is_a_program(name: str) -> None:
 def test_joints_on_the_world_alone() -> None:
     """With single joints on the world, neither the program nor its batch reads an unwritten array."""
     limbs = with_limbs([("revolute",)] * 3, "fixed")
-    options = Options(functions=("aba_derivatives",), variants={"aba_derivatives": "vectors"}, engine="graph")
+    options = Options(
+        functions=("aba_derivatives",), variants={"aba_derivatives": "freedoms"}, engine="graph"
+    )
     source = design.design_function((Request(limbs, options), None, None))
     assert source.batch is not None
     inputs = random_inputs(limbs.model, FUNCTION.signature, 2)
@@ -73,7 +75,7 @@ def test_lanes_and_bits_of_batches(name: str, golden: Callable[[str, str], None]
     model = robot(name, "floating").model
     reduced = reduce(model)
     program, columns = (
-        trace_program(reduced, FUNCTION, FUNCTION.form(form), "graph") for form in ("vectors", "columns")
+        trace_program(reduced, FUNCTION, FUNCTION.form(form), "graph") for form in ("freedoms", "columns")
     )
     golden(f"loops/aba_derivatives_{name}.txt", loops_listed(program))
     batch = apply(program, FOR_BATCHES)
@@ -92,7 +94,7 @@ def test_long_ones_are_left_to_other_forms(monkeypatch: pytest.MonkeyPatch) -> N
     batch then, nor has one whose loops are short and whose straight line is not."""
     inverse = lookup("rnea_derivatives")
     model = reduce(robot("quadruped12", "floating").model)
-    program = trace_program(model, inverse, inverse.form("vectors"), "graph")
+    program = trace_program(model, inverse, inverse.form("freedoms"), "graph")
     assert choose.fills_vectors(program, lanes("double"))
     batch = batch_program(program)
     assert batch is not None

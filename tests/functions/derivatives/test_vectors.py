@@ -22,7 +22,7 @@ from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
 
 FUNCTION = lookup("rnea_derivatives")
-FORM = FUNCTION.form("vectors")
+FORM = FUNCTION.form("freedoms")
 
 TREES = some("floating body", "fork", "two roots", "floating forks")
 

@@ -45,15 +45,15 @@ class Fault(NamedTuple):
 FAULTS = (
     Fault(
         "Minv[i, i] is used before it is set",
-        "_combination(factor.U, [Minv[k][column] for k in own])",
-        "_combination(factor.U, [0 if column in own else Minv[k][column] for k in own])",
+        "combination(factor.U, [Minv[k][column] for k in own])",
+        "combination(factor.U, [0 if column in own else Minv[k][column] for k in own])",
         hidden=(ONE,),
         caught=(PAIR, CHAIN, BRANCHES_OF_THE_WORLD, FORK, FLOATING_FORK),
     ),
     Fault(
         "what passes to the parent overwrites F_i instead of adding to it",
-        "passed = F[i][column] + _combination(",
-        "passed = _combination(",
+        "passed = F[i][column] + combination(",
+        "passed = combination(",
         hidden=(ONE, PAIR, BRANCHES_OF_THE_WORLD, FORK, FLOATING_FORK),
         caught=(CHAIN,),
     ),

@@ -22,7 +22,7 @@ from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
 
 FUNCTION = lookup("minv")
-FORM = FUNCTION.form("vectors")
+FORM = FUNCTION.form("columns")
 
 TREES = some("floating body", "very long chain", "two roots", "floating forks")
 

@@ -87,7 +87,9 @@ def test_only_robots_with_chosen_frames_have_the_functions() -> None:
 def test_they_have_no_form_in_loops() -> None:
     """A form in loops is refused by its name, and is not suggested if a function is too large."""
     robot = rbdgen.load_robot("arm7", frames=["link7"])
-    with pytest.raises(OptionError, match=r"'frame_drift_local' has no form 'looped'; choose from: columns,"):
+    with pytest.raises(
+        OptionError, match=r"'frame_drift_local' has no form 'looped'; choose from: by_columns,"
+    ):
         rbdgen.build(robot, functions=["frame_drift_local"], variants={"frame_drift_local": "looped"})
     with pytest.raises(OptionError, match=r"leave it out, fix joints that do not matter"):
         check_budget(robot.model, [lookup("frame_drift_local")], 10)

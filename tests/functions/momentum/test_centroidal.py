@@ -53,7 +53,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, State]:
 
 
 def vector(form: FunctionForm, model: Model, state: State) -> list[Any]:
-    if (form.form.for_size or form.form.name == "vectors") and not in_loops(model):
+    if (form.form.for_size or form.form.name == "freedoms") and not in_loops(model):
         form = textbook(form.function.name)
     (output,) = form.trace(model, state)
     return list(output)

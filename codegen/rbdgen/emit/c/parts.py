@@ -2,9 +2,9 @@
 
 For a basic block of many thousand statements, the time and memory of compilers grow faster than its length.
 Therefore a long graph is cut where few values are alive, and every part becomes a function of its own. Values
-that later parts read wait in the workspace, an array of the caller. A place in it is reused when no remaining
-part reads its value. The operations and their order, and hence the resulting bits, are the same as without
-the cuts.
+that later parts read are stored in the workspace, an array that the caller provides. A place in it is reused
+when no remaining part reads its value. The operations and their order, and hence the resulting bits, are the
+same as without the cuts.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def print_parts(
     """Prints the statements of a graph, in parts if it has more than `longest` operations.
 
     Args:
-        graph: its arrays have the names that they have in the printed function.
+        graph: the graph. Its arrays are named as in the printed function.
         style: how statements look.
         symbol: the prefix of the parts' names: `<symbol>_part1` and so on.
         restrict: how C says that nothing else points to a parameter's array.

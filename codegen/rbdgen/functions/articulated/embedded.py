@@ -7,8 +7,8 @@ other joints on the way are released as usual, see `subtree.py`. Without followe
 articulated-body algorithm. If all freedoms waited for the world, it would form M and factor it.
 
 Constraint embedding: Jain, Robot and Multibody Dynamics, 2011; Chignoli, Wensing et al., Recursive Rigid-Body
-Dynamics Algorithms for Systems with Kinematic Loops, 2023. With their clusters, every freedom that moves a
-joint between the joints of a group waits. Here only the freedom of the group waits.
+Dynamics Algorithms for Systems with Kinematic Loops, 2023. In their clusters, the freedoms of all joints that
+lie between the joints of a group wait as well. Here only the freedom of the group waits.
 """
 
 from __future__ import annotations

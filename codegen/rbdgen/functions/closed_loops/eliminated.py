@@ -38,10 +38,9 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.orthogonal import Orthogonal, orthogonal
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
-
-Rows = list[list[Scalar]]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from rbdgen.model.joints import Joint, Turning
 from rbdgen.model.model import Model
 from rbdgen.spatial.exponential import Blocks, Elementary, Exponential, Logarithm
 from rbdgen.spatial.ops import ZERO_MATRIX
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar
 
 Vector: TypeAlias = Sequence[Scalar]
-Rows: TypeAlias = list[list[Scalar]]
 Blocked: TypeAlias = list[tuple[Joint, Rows]]
-"""A matrix of the tangent space by its blocks on the diagonal, one per joint. It is 0 elsewhere."""
+"""A matrix on the tangent space, given by its blocks on the diagonal, one per joint. All other entries are 0.
+"""
 
 
 def joints_of(model: Model) -> Iterator[Joint]:

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rbdgen.functions.contacts.on_bodies import End, Held, acceleration, held_contacts, motion_inward
-from rbdgen.functions.contacts.relative import Rows
 from rbdgen.functions.inverse_dynamics.classical import BodyMotion, moved
 from rbdgen.functions.kinematics.outward import CLASSICAL
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedBody, ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, ZERO, Motion
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.bodies import Body, relative_motion
 from rbdgen.sweeps.inputs import State

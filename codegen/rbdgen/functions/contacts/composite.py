@@ -15,7 +15,7 @@ from typing import TypeAlias
 from rbdgen.functions.contacts import climbing
 from rbdgen.functions.contacts.anchors import apart, pulled
 from rbdgen.functions.contacts.multipliers import Multipliers, activity, softness
-from rbdgen.functions.contacts.relative import Rows, contact_jacobian, contact_motion
+from rbdgen.functions.contacts.relative import contact_jacobian, contact_motion
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.inverse import factored
 from rbdgen.functions.inertia_matrix.moments import crba_composite
@@ -25,6 +25,7 @@ from rbdgen.functions.resistance import model_of
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL
+from rbdgen.spatial.rows import Rows, times, transposed
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 
@@ -69,7 +70,7 @@ def pushed(
     """
     soft = softness(model.contacts, x)
     forces = multipliers(M, J).forces(right, M.scale(M.back_substitute(u)), soft, x.naming)
-    pushes = [dot(list(column), forces) for column in zip(*J, strict=True)]
+    pushes = times(transposed(J), forces)
     return M.solve([add(a, b) for a, b in zip(u, pushes, strict=True)]), forces
 
 

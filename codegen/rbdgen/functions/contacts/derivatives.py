@@ -18,12 +18,12 @@ from dataclasses import replace
 from rbdgen.functions.contacts.anchors import anchors
 from rbdgen.functions.contacts.composite import contact_dynamics, inertia, jacobian, pushed, weighted
 from rbdgen.functions.contacts.multipliers import activity
-from rbdgen.functions.contacts.relative import Rows
 from rbdgen.functions.contacts.row_derivatives import contact_rows
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.form import Outputs, flat
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.model import Model
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 

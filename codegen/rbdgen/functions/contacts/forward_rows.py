@@ -13,7 +13,7 @@ from rbdgen.functions.contacts import articulated, composite, dense
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, rows
 from rbdgen.functions.form import Form, Outputs, cheap, flat, where_coupled
 from rbdgen.functions.forward_dynamics.rows import RESISTED
-from rbdgen.functions.function import Call, Function, Identity
+from rbdgen.functions.function import Call, Function, Identity, products
 from rbdgen.functions.needs import ANCHORED, CONTACTS
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -75,10 +75,6 @@ def _operations(body: int, row: int = 0) -> Callable[[TreeSize], int]:
 # ---- identities
 
 
-def _times(matrix: Any, vector: Any) -> Any:
-    return np.einsum("...ij,...j->...i", matrix, vector)
-
-
 def _of_delassus(call: Call, _: Mapping[str, Any]) -> tuple[Any, Any]:
     J = call("contact_jacobian")
     return J @ call("minv") @ np.swapaxes(J, -1, -2), call("delassus")
@@ -88,20 +84,20 @@ def _of_motion(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """Both sides of M a + h = tau + J^T lambda with all contacts active."""
     a, forces = call("contact_aba", active=1 + 0 * x["active"])
     push = np.swapaxes(call("contact_jacobian"), -1, -2)
-    return call("rnea", a=a), x["tau"] + _times(push, forces)
+    return call("rnea", a=a), x["tau"] + products(push, forces)
 
 
 def _of_acceleration(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """Both sides of J a + drift = -mu lambda with all contacts active."""
     a, forces = call("contact_aba", active=1 + 0 * x["active"])
-    moved = _times(call("contact_jacobian"), a) + call("contact_motion")[1]
+    moved = products(call("contact_jacobian"), a) + call("contact_motion")[1]
     return moved, -x["mu"] * forces
 
 
 def _of_impulse(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """Both sides of M (v_plus - v) = J^T impulse with all contacts active."""
     v_plus, impulse = call("contact_impulse", active=1 + 0 * x["active"])
-    return _times(call("crba"), v_plus - x["v"]), _times(
+    return products(call("crba"), v_plus - x["v"]), products(
         np.swapaxes(call("contact_jacobian"), -1, -2), impulse
     )
 

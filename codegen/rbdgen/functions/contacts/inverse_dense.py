@@ -13,15 +13,16 @@ import numpy as np
 
 from rbdgen.functions.contacts.arguments import LAMBDA
 from rbdgen.functions.contacts.dense import Equations, activity, forces
+from rbdgen.functions.function import products
 from rbdgen.sweeps.sweep import BASE
 
 
 def contact_rnea(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """tau and a_base."""
     a, M, J = x["a_joints"], at.M, at.J
-    f = _times(M[..., BASE:], a) + at.h - _times(_transposed(J), x[LAMBDA.name])
+    f = products(M[..., BASE:], a) + at.h - products(_transposed(J), x[LAMBDA.name])
     a_base = -np.linalg.solve(M[..., :BASE, :BASE], f[..., :BASE, None])[..., 0]
-    return f[..., BASE:] + _times(M[..., BASE:, :BASE], a_base), a_base
+    return f[..., BASE:] + products(M[..., BASE:, :BASE], a_base), a_base
 
 
 def contact_control(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -37,14 +38,10 @@ def contact_rnea_least(at: Equations, x: Mapping[str, Any]) -> tuple[Any, Any, A
     """tau, lambda and a_base."""
     a, J, root = x["a_joints"], at.J, np.sqrt(np.repeat(x["share"], 3, axis=-1))
     inverse = np.linalg.pinv(root[..., None] * J[..., :BASE])
-    a_base = -_times(inverse, root * (_times(J[..., BASE:], a) + at.drift))
-    f = _times(at.M, np.concatenate([a_base, a], axis=-1)) + at.h
-    forces = root * _times(_transposed(inverse), f[..., :BASE])
-    return f[..., BASE:] - _times(_transposed(J[..., BASE:]), forces), forces, a_base
-
-
-def _times(matrix: Any, vector: Any) -> Any:
-    return (matrix @ vector[..., None])[..., 0]
+    a_base = -products(inverse, root * (products(J[..., BASE:], a) + at.drift))
+    f = products(at.M, np.concatenate([a_base, a], axis=-1)) + at.h
+    forces = root * products(_transposed(inverse), f[..., :BASE])
+    return f[..., BASE:] - products(_transposed(J[..., BASE:]), forces), forces, a_base
 
 
 def _transposed(matrix: Any) -> Any:

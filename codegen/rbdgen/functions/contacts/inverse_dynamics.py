@@ -29,11 +29,10 @@ from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
+from rbdgen.spatial.rows import Rows, times, transposed
+from rbdgen.spatial.scalar import Scalar, add, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.sweep import BASE
-
-Rows = list[list[Scalar]]
 
 NLE = resisting(inverse_dynamics.NLE)
 CRBA = resisting(inertia_matrix.CRBA)
@@ -76,8 +75,8 @@ class Terms:
 
     def left(self, a_joints: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
         """M [0; a_joints] + h - J^T lambda."""
-        pushes = product(columns(self.J), forces)
-        moved = product([row[BASE:] for row in self.M], a_joints)
+        pushes = times(transposed(self.J), forces)
+        moved = times([row[BASE:] for row in self.M], a_joints)
         return list(map(sub, map(add, moved, self.h), pushes))
 
 
@@ -86,7 +85,7 @@ def contact_rnea(robot: Model | ReducedModel, x: State) -> Outputs:
     terms = Terms(robot, x)
     f = terms.left(x.arrays["a_joints"], x.arrays[LAMBDA.name])
     a_base = solved([row[:BASE] for row in terms.M[:BASE]], list(map(neg, f[:BASE])))
-    return [list(map(add, f[BASE:], product([row[:BASE] for row in terms.M[BASE:]], a_base))), a_base]
+    return [list(map(add, f[BASE:], times([row[:BASE] for row in terms.M[BASE:]], a_base))), a_base]
 
 
 def contact_rnea_least(robot: Model | ReducedModel, x: State) -> Outputs:
@@ -98,23 +97,13 @@ def contact_rnea_least(robot: Model | ReducedModel, x: State) -> Outputs:
     terms, a_joints = Terms(robot, x), x.arrays["a_joints"]
     weights = [weight for weight in x.arrays["share"] for _ in range(3)]
     of_base, of_joints = ([row[part] for row in terms.J] for part in (slice(BASE), slice(BASE, None)))
-    weighted = columns([[mul(w, value) for value in row] for w, row in zip(weights, of_base, strict=True)])
-    K = [product(columns(of_base), column) for column in weighted]
-    away = list(map(add, product(of_joints, a_joints), terms.drift))
-    a_base = solved(K, list(map(neg, product(weighted, away))))
-    f = list(map(add, product(terms.M, [*a_base, *a_joints]), terms.h))
-    forces = product(columns(weighted), solved(K, f[:BASE]))
-    return [list(map(sub, f[BASE:], product(columns(of_joints), forces))), forces, a_base]
-
-
-def columns(A: Sequence[Sequence[Scalar]]) -> Rows:
-    """A^T."""
-    return [list(column) for column in zip(*A, strict=True)]
-
-
-def product(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> list[Scalar]:
-    """A x."""
-    return [dot(tuple(row), tuple(x)) for row in A]
+    weighted = transposed([[mul(w, value) for value in row] for w, row in zip(weights, of_base, strict=True)])
+    K = [times(transposed(of_base), column) for column in weighted]
+    away = list(map(add, times(of_joints, a_joints), terms.drift))
+    a_base = solved(K, list(map(neg, times(weighted, away))))
+    f = list(map(add, times(terms.M, [*a_base, *a_joints]), terms.h))
+    forces = times(transposed(weighted), solved(K, f[:BASE]))
+    return [list(map(sub, f[BASE:], times(transposed(of_joints), forces))), forces, a_base]
 
 
 def solved(A: Rows, b: Sequence[Scalar]) -> list[Scalar]:

@@ -56,7 +56,12 @@ CONTACT_POSE = Function(
     ),
     "poses of the contacts",
     (
-        Form("columns", _SOURCE, lambda model, x: relative.contact_pose(model, x.q, x.naming)),
+        Form(
+            "by_columns",
+            _SOURCE,
+            lambda model, x: relative.contact_pose(model, x.q, x.naming),
+            former_name="columns",
+        ),
         cheap(
             "from_root",
             "the same in body axes chosen by count, row by row",
@@ -72,7 +77,12 @@ CONTACT_JACOBIAN = Function(
     Signature("contact_jacobian", (Q,), (jacobian("J", "m, 1", "J v: velocities of the contacts"),)),
     "Jacobian of the contacts: J v = 0 while they are closed",
     (
-        Form("columns", _SOURCE, lambda model, x: [flat(relative.contact_jacobian(model, x.q, x.naming))]),
+        Form(
+            "by_columns",
+            _SOURCE,
+            lambda model, x: [flat(relative.contact_jacobian(model, x.q, x.naming))],
+            former_name="columns",
+        ),
         cheap("climbing", _CLIMBING, lambda reduced, x: [flat(climbing.contact_jacobian(reduced, x.q))]),
         cheap(
             "from_root",
@@ -98,7 +108,12 @@ CONTACT_MOTION = Function(
     ),
     "velocities of the contacts, and the drift of J a + drift = 0",
     (
-        Form("columns", _SOURCE, lambda model, x: relative.contact_motion(model, x.q, x.v, x.naming)),
+        Form(
+            "by_columns",
+            _SOURCE,
+            lambda model, x: relative.contact_motion(model, x.q, x.v, x.naming),
+            former_name="columns",
+        ),
         cheap("climbing", _CLIMBING, climbing.contact_motion),
     ),
     operations=lambda size: 157 * size.holders + 16 * size.contacts + 2 * size.rows,

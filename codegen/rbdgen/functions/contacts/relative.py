@@ -28,11 +28,10 @@ from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import PlacedFrame, ReducedModel
 from rbdgen.spatial.ops import Motion, Transform
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, sub, unnamed
 
 Robot: TypeAlias = Model | ReducedModel
-
-Rows = list[list[Scalar]]
 
 
 def contact_pose(

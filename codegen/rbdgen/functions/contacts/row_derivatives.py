@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rbdgen.functions.contacts.anchors import turned
-from rbdgen.functions.contacts.relative import Rows, of_ends, of_motions, on_frames, paths, poses
+from rbdgen.functions.contacts.relative import of_ends, of_motions, on_frames, paths, poses
 from rbdgen.functions.kinematics.columns import Convention, Path, columns_from_tip, jacobian, rows
 from rbdgen.functions.kinematics.derivatives import along, velocity_derivatives
 from rbdgen.functions.kinematics.motion import (
@@ -44,6 +44,7 @@ from rbdgen.spatial.ops import (
     Transform,
     Vector,
 )
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, unnamed
 from rbdgen.sweeps.inputs import State
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from rbdgen.functions.contacts.anchors import anchors
 from rbdgen.functions.contacts.multipliers import softness
-from rbdgen.functions.contacts.relative import Rows
 from rbdgen.functions.contacts.row_derivatives import Anchor, ContactRows, turning_rows
 from rbdgen.functions.derivatives import solved
 from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.ops import NO_FORCE
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg
 from rbdgen.sweeps.inputs import State
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from rbdgen.functions.derivatives.one_frame import Rows, placed_bodies
+from rbdgen.functions.derivatives.one_frame import placed_bodies
 from rbdgen.functions.derivatives.singh import BMatrix, Moving, Unturned, in_common_frame, placed
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
@@ -32,6 +32,7 @@ from rbdgen.spatial.ops import (
     Transform,
     Vector,
 )
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body
 from rbdgen.sweeps.records import Each

@@ -11,12 +11,8 @@ from rbdgen.functions.arguments import Q, V, square
 from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis, coriolis_sweeps
 from rbdgen.functions.form import Form, flat, swept, swept_in_lanes, swept_in_loops
-from rbdgen.functions.function import Call, Function, Identity
+from rbdgen.functions.function import Call, Function, Identity, products
 from rbdgen.signature import Signature
-
-
-def _product(matrix: Any, vector: Any) -> Any:
-    return np.einsum("...ij,...j->...i", matrix, vector)
 
 
 def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -24,7 +20,7 @@ def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     are part of gravity.
     """
     even = (call("nle") + call("nle", v=-x["v"])) / 2
-    return _product(call("coriolis"), x["v"]), even - call("gravity")
+    return products(call("coriolis"), x["v"]), even - call("gravity")
 
 
 def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -36,7 +32,7 @@ def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
         call("rnea_derivatives"),
         call("rnea_derivatives", a=0 * x["a"]),
     )
-    return _product(C + np.swapaxes(C, -1, -2), x["a"]), _product(by_q - still, x["v"])
+    return products(C + np.swapaxes(C, -1, -2), x["a"]), products(by_q - still, x["v"])
 
 
 CORIOLIS = Function(

@@ -16,11 +16,12 @@ from typing import Any, TypeAlias
 
 from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
-from rbdgen.functions.derivatives.one_frame import Rows, placed_bodies
+from rbdgen.functions.derivatives.one_frame import placed_bodies
 from rbdgen.model.joints import Angle, Coordinate, angle_of, with_angle
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Motion
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.bodies import motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State

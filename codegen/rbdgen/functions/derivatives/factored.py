@@ -12,11 +12,10 @@ from dataclasses import replace
 
 from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
 from rbdgen.functions.derivatives.known_columns import KnownColumns, add_base_terms
-from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.derivatives.solved import Solved, torque_derivatives
 from rbdgen.functions.inertia_matrix.inverse import weighted_square
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.scalar import Scalar
+from rbdgen.spatial.rows import Rows, transposed
 from rbdgen.sweeps.inputs import State
 
 
@@ -32,11 +31,12 @@ def aba_derivatives_factored(reduced: ReducedModel, x: State) -> ForwardDynamics
     by_q, by_v = torque_derivatives(reduced, replace(x, v=solved.v, a=qdd))
 
     def solutions(rows: Rows, known: list[int]) -> Rows:
-        columns: list[list[Scalar]] = [
-            [0] * coupling.independent if k in known else solved.minus_solved(column)
-            for k, column in enumerate(zip(*rows, strict=True))
-        ]
-        return [list(row) for row in zip(*columns, strict=True)]
+        return transposed(
+            [
+                [0] * coupling.independent if k in known else solved.minus_solved(column)
+                for k, column in enumerate(transposed(rows))
+            ]
+        )
 
     da_dq, da_dv = solutions(by_q, known.known["q"]), solutions(by_v, known.known["v"])
     add_base_terms(reduced, x.q, x.v, da_dq, da_dv)

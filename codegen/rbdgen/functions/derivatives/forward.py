@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from rbdgen.access import MatrixView, column, element, whole
 from rbdgen.functions.articulated.step import forward_dynamics
-from rbdgen.functions.derivatives.one_frame import OUTPUTS, Rows, derivatives, rnea_derivatives
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
 from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
 from rbdgen.functions.inertia_matrix.inverse import factored, inverse
@@ -39,6 +39,7 @@ from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, Force, Vector
+from rbdgen.spatial.rows import Rows, product
 from rbdgen.spatial.scalar import Naming, Scalar, dot, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.looped import looped
@@ -102,8 +103,7 @@ def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
 
 def negative_product(A: Rows, B: Rows) -> Rows:
     """-A B."""
-    columns = [list(column) for column in zip(*B, strict=True)]
-    return [[neg(dot(row, column)) for column in columns] for row in A]
+    return [[neg(value) for value in row] for row in product(A, B)]
 
 
 def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:

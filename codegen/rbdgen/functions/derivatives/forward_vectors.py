@@ -18,7 +18,7 @@ from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.derivatives.one_frame import COLUMNS, base_step, column, derivatives
-from rbdgen.functions.inertia_matrix.chains import ROOM, ChainLanes
+from rbdgen.functions.inertia_matrix.chains import ROW_WIDTH, ChainLanes
 from rbdgen.functions.resistance import Added, by_position, by_velocity, less, loops_with_added
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import NO_MOTION, Force, Motion, Vector
@@ -29,7 +29,7 @@ from rbdgen.sweeps.columns import ROOT, split
 from rbdgen.sweeps.distributed import Between, Distributed
 from rbdgen.sweeps.freedoms import FreedomLanes
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, copied
 from rbdgen.sweeps.sweep import BASE, Freedoms, Given, Gives, Inward, Outward, Sum
 
 SOLVED: Final = ("dtau_dq", "dtau_dv")
@@ -174,7 +174,7 @@ def _rows(lanes: FreedomLanes) -> FormLoop:
     return FormLoop(
         "rows",
         trace,
-        {"row": whole("rows", ROOM * n)},
+        {"row": whole("rows", ROW_WIDTH * n)},
         {
             "unit": MatrixView("unit", lanes.stride).block(range(BASE), range(n)),
             "bias": whole("bias", n),
@@ -255,12 +255,10 @@ def _by_base_force(lanes: FreedomLanes) -> list[FormLoop]:
             {"block": inverse.block(six, six)},
             {"base_inverse": whole("base_inverse", BASE**2)},
         ),
-        FormLoop(
+        copied(
             "mirrored",
-            lambda x: {"row": list(x.arrays["column"])},
-            {"row": inverse.block((0,), six, ((k, 0) for k in range(BASE, nv)))},
-            {"column": inverse.down(BASE, ((0, k) for k in range(BASE, nv)))},
-            count=lanes.count,
+            inverse.down(BASE, ((0, k) for k in range(BASE, nv))),
+            inverse.block((0,), six, ((k, 0) for k in range(BASE, nv))),
         ),
     ]
 

@@ -13,11 +13,11 @@ from functools import cached_property
 
 from rbdgen.access import Access, MatrixView, whole
 from rbdgen.functions.derivatives.forward import add_base_velocity
-from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, neg
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop

@@ -33,13 +33,12 @@ from rbdgen.spatial.ops import (
     Transform,
     Vector,
 )
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body
 from rbdgen.sweeps.records import Each
 from rbdgen.sweeps.straight import Straight
 from rbdgen.sweeps.sweep import Freedoms, Given, Gives, Inward, Outward, Pairs, Sum
-
-Rows = list[list[Scalar]]
 
 OUTPUTS = ("dtau_dq", "dtau_dv", "dtau_da")
 

@@ -200,10 +200,11 @@ ABA_DERIVATIVES = Function(
         in_loops(
             "eq. 24, with degrees of freedom, then columns, as SIMD lanes",
             aba_derivatives_vectors,
-            "vectors",
+            "freedoms",
             for_size=False,
             degrees="tree",
             worth_trying=freedoms_fill,
+            former_name="vectors",
         ),
         in_loops(
             "eq. 24, from the looped forms of aba, rnea_derivatives and minv",

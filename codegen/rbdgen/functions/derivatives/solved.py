@@ -13,7 +13,6 @@ from functools import cached_property
 
 from rbdgen.functions.derivatives.known_columns import without_base_translation
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.inertia_matrix.inverse import factored, unit_lower_inverse
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.inertia_matrix.moments import crba_composite
@@ -21,6 +20,7 @@ from rbdgen.functions.inverse_dynamics.classical import rnea_classical
 from rbdgen.functions.resistance import add_to_diagonal, less, slopes
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, neg, sub
 from rbdgen.sweeps.inputs import State
 

@@ -15,6 +15,7 @@ from rbdgen.functions.friction.newton import Block
 from rbdgen.functions.kinematics.columns import jacobian
 from rbdgen.functions.resistance import model_of
 from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, sub
 from rbdgen.sweeps.inputs import State
 
@@ -34,7 +35,7 @@ class OnMatrices:
         self._J = [row for k in range(len(blocks)) for row in self._rows(k)]
         self._system = composite.multipliers(self._inertia, self._J)
 
-    def _rows(self, k: int) -> list[list[Scalar]]:
+    def _rows(self, k: int) -> Rows:
         """The rows of a contact over the independent degrees of freedom, in the axes of its ground."""
         contact, nv = self._model.contacts[k], self._model.nv
         ends = [jacobian(path, nv) for path in paths(self._robot, k, self._x.q, self._x.naming)]
@@ -52,7 +53,7 @@ class OnMatrices:
         return list(map(self._model.coupling.folded, rows))
 
     @cached_property
-    def G(self) -> list[list[Scalar]]:
+    def G(self) -> Rows:
         """J M^-1 J^T."""
         return self._system.G(self._x.naming)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdgen.functions.contacts.relative import Rows
 from rbdgen.functions.derivatives.forward import add_base_velocity
 from rbdgen.functions.derivatives.solved import torque_derivatives
 from rbdgen.functions.form import Outputs, flat
@@ -33,7 +32,6 @@ from rbdgen.functions.friction.directions import (
     TORQUE_Q,
     TORQUE_V,
     TURNS,
-    product,
 )
 from rbdgen.functions.friction.factored import OnFactor
 from rbdgen.functions.friction.ground import slopes_of_bias
@@ -42,6 +40,8 @@ from rbdgen.functions.friction.step import Step
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.functions.trajectories.steps import ByState, in_state_space, plus, times
 from rbdgen.model.reduce import ReducedModel
+from rbdgen.spatial.rows import Rows, transposed
+from rbdgen.spatial.rows import times as matrix_times
 from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
@@ -95,7 +95,7 @@ class DerivativesOfStep:
             return contacts.folded(lambda touch: touch.six.velocity_derivatives(v))
 
         by_q, before = turning(extended(v_next)), turning(self.x.v)
-        slips = (product(row, self._left) for row in contacts.J)
+        slips = (matrix_times(transposed(self._left), row) for row in contacts.J)
         by_v = [plus(row, slip, self.step.dt) for row, slip in zip(contacts.J, slips, strict=True)]
         approaches = iter(self.step.approaches)
         for block in self.step.solver.blocks:

@@ -23,10 +23,11 @@ from rbdgen.functions.contacts.derivative_columns import moving_dofs
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.form import flat
-from rbdgen.functions.friction.implicit import Linear, by_blocks, transposed
+from rbdgen.functions.friction.implicit import Linear, by_blocks
 from rbdgen.functions.friction.newton import factored, substituted
 from rbdgen.functions.friction.solver import SOLVED, Solver
 from rbdgen.model.model import Model
+from rbdgen.spatial.rows import Rows, times, transposed
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
@@ -136,7 +137,7 @@ class Directions:
         entries = iter(x.arrays[SLOPES])
         blocks = [[[next(entries) for _ in range(b.size)] for _ in range(b.size)] for b in self.solver.blocks]
         t = by_blocks(self.solver, list(map(transposed, blocks)), w)
-        held = product([mul(dt, value) for value in t], _rows(x.arrays[PUSHES], nv))
+        held = times(transposed(_rows(x.arrays[PUSHES], nv)), [mul(dt, value) for value in t])
         k = [sub(*pair) for pair in zip(x.arrays["inverse_row"], held, strict=True)]
         parts = {BY_Q: (TORQUE_Q, TURNS), BY_V: (TORQUE_V, SPEEDS)}
         found = {
@@ -157,10 +158,5 @@ class Directions:
         return found
 
 
-def product(row: Sequence[Scalar], matrix: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """A row times a matrix by rows."""
-    return [dot(list(row), list(column)) for column in zip(*matrix, strict=True)]
-
-
-def _rows(values: Sequence[Scalar], width: int) -> list[list[Scalar]]:
+def _rows(values: Sequence[Scalar], width: int) -> Rows:
     return [list(values[k : k + width]) for k in range(0, len(values), width)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rbdgen.functions.contacts.relative import Rows, on_frames, paths, poses
+from rbdgen.functions.contacts.relative import on_frames, paths, poses
 from rbdgen.functions.contacts.row_derivatives import ContactRows
 from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.derivatives.solved import Solved, named
@@ -21,6 +21,7 @@ from rbdgen.functions.kinematics.columns import columns_from_tip
 from rbdgen.model.contacts import Contact
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, Vector
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, sub
 from rbdgen.sweeps.inputs import State
 

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rbdgen.access import whole
 from rbdgen.functions.friction.cone import Cone
-from rbdgen.functions.friction.newton import Rows, solved
+from rbdgen.functions.friction.newton import solved
 from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, SOLVED, STEPS, STRIPS, Solver
 from rbdgen.signature import BAR, DOT
+from rbdgen.spatial.rows import Rows, times, transposed
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
@@ -38,7 +39,7 @@ class Linear:
         self.W: list[Rows] = [own.W for own in slopes]
         """The diagonal blocks of W, one for each contact."""
 
-    def by_friction(self) -> list[list[Scalar]]:
+    def by_friction(self) -> Rows:
         """-F_mu, a column for each contact with friction."""
         found = []
         for block, own in zip(self._blocks, self._cones, strict=True):
@@ -55,16 +56,11 @@ def _by_friction(own: Cone) -> tuple[Scalar, Scalar]:
     return own.pressing * own.slides * x, own.pressing * own.slides * y
 
 
-def transposed(matrix: Rows) -> Rows:
-    """The transpose of a matrix by rows."""
-    return list(map(list, zip(*matrix, strict=True)))
-
-
 def by_blocks(solver: Solver, blocks: Sequence[Rows], values: Sequence[Scalar]) -> list[Scalar]:
     """The product of a block-diagonal matrix and a vector over the rows of all contacts."""
     found: list[Scalar] = []
     for block, matrix in zip(solver.blocks, blocks, strict=True):
-        found += [dot(row, list(values[block.rows])) for row in matrix]
+        found += times(matrix, values[block.rows])
     return found
 
 

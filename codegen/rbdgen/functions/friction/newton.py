@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.cone import Cone, Scale, cone
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, select, sub
-
-Rows = list[list[Scalar]]
 
 TRIES: Final = (1, 0.5, 0.25, 0.1)
 """The factors of the step that are tried."""

@@ -23,6 +23,7 @@ from rbdgen.functions.friction.block import impulse_of_cone, impulse_of_joint
 from rbdgen.functions.friction.cone import shrunk
 from rbdgen.functions.friction.newton import Block, Problem, newton_step
 from rbdgen.model.contacts import Contact, SolverPlan
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, select
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
@@ -77,9 +78,9 @@ class Solver:
         """The array `STRIPS` of a matrix."""
         return [G[i][j] for i, columns in self._columns() for j in columns]
 
-    def matrix(self, strips: Sequence[Scalar]) -> list[list[Scalar]]:
+    def matrix(self, strips: Sequence[Scalar]) -> Rows:
         """The matrix of an array `STRIPS`."""
-        G: list[list[Scalar]] = [[0] * self.size for _ in range(self.size)]
+        G: Rows = [[0] * self.size for _ in range(self.size)]
         numbers = iter(strips)
         for i, columns in self._columns():
             for j in columns:

@@ -29,6 +29,7 @@ from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, STEPS, STRI
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
@@ -52,7 +53,7 @@ class Contacts(Protocol):
     """The contacts of a robot at a state, before a step."""
 
     @property
-    def G(self) -> list[list[Scalar]]:
+    def G(self) -> Rows:
         """J M^-1 J^T."""
 
     @property

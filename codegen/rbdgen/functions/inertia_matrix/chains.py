@@ -25,14 +25,15 @@ from typing import Final
 from rbdgen.access import TOP_LEFT, Access, BlockViews, MatrixView, Place, element, lower, square, whole
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.spatial.ldl import ldl
-from rbdgen.spatial.scalar import Scalar, add, dot, neg
-from rbdgen.sweeps.columns import ROOT, ChainTree, Columns, Nonzero, split, total
+from rbdgen.spatial.rows import Rows, product, times, transposed
+from rbdgen.spatial.scalar import Scalar, add, dot, neg, total
+from rbdgen.sweeps.columns import ROOT, ChainTree, Columns, Nonzero, split
 from rbdgen.sweeps.freedoms import WIDE, FreedomLanes, ancestor_pairs, cover
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop
+from rbdgen.sweeps.loops import Arrays, FormLoop, copied
 from rbdgen.sweeps.sweep import BASE, Given, Gives
 
-ROOM: Final = WIDE
+ROW_WIDTH: Final = WIDE
 """The width of a row, which has six numbers of a force or of K and one number of the right-hand side of qdd,
 and is padded to a whole vector.
 """
@@ -41,9 +42,6 @@ LINEAR_FIRST: Final = (3, 4, 5, 0, 1, 2)
 """The components of a motion in the order of a base's degrees of freedom; the permutation is its own
 inverse.
 """
-
-Rows = Sequence[Sequence[Scalar]]
-
 
 # ---- a right-hand side
 
@@ -80,10 +78,10 @@ class ChainLanes:
         self.C, self.inverse = (
             BlockViews(name, tuple(len(chain.joints) for chain in self.chains)) for name in ("C", "inverse")
         )
-        self.K, self.rows, self.backs = (MatrixView(name, ROOM) for name in ("K", "rows", "back"))
-        rows = ROOM * self.lanes.count
+        self.K, self.rows, self.backs = (MatrixView(name, ROW_WIDTH) for name in ("K", "rows", "back"))
+        rows = ROW_WIDTH * self.lanes.count
         self.lanes.sizes |= {"rows": rows, "K": rows, "C": self.C.total, "inverse": self.C.total}
-        self.lanes.sizes |= {"back": BASE * ROOM * len(self.chains), "a": self.lanes.reduced.nv}
+        self.lanes.sizes |= {"back": BASE * ROW_WIDTH * len(self.chains), "a": self.lanes.reduced.nv}
         if self.lanes.first:
             self.lanes.sizes |= {"base_inverse": BASE**2, "base_right": BASE, "base_change": BASE}
 
@@ -125,13 +123,7 @@ class ChainLanes:
         ]
 
     def _put(self, source: str, places: Sequence[int], pairs: Sequence[tuple[int, int]]) -> FormLoop:
-        return FormLoop(
-            "put",
-            lambda x: {"entry": list(x.arrays["value"])},
-            {"entry": element("C", [self._place(*pair) for pair in pairs])},
-            {"value": element(source, places)},
-            count=len(pairs),
-        )
+        return copied("put", element(source, places), element("C", [self._place(*pair) for pair in pairs]))
 
     def _place(self, below: int, above: int) -> int:
         """The index in C of the entry for two joints of a chain."""
@@ -168,7 +160,7 @@ class ChainLanes:
             U = split(x.arrays["U"], BASE)
             return {"new_K": K, "new_back": [dot([u[c] for u in U], K) for c in range(BASE)]}
 
-        lanes = [(k, lane) for k in alike for lane in range(ROOM)]
+        lanes = [(k, lane) for k in alike for lane in range(ROW_WIDTH)]
         firsts = [(self.chains[k].joints[0], lane) for k, lane in lanes]
         coupling = FormLoop(
             "coupling",
@@ -302,7 +294,7 @@ class ChainLanes:
         return FormLoop("accelerations", trace, writes, reads)
 
 
-def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
+def triangle(values: Sequence[Scalar]) -> Rows:
     """The values of a lower triangle by rows, the first of which has one value."""
     rest, rows = list(values), list[list[Scalar]]()
     while rest:
@@ -310,22 +302,7 @@ def triangle(values: Sequence[Scalar]) -> list[list[Scalar]]:
     return rows
 
 
-def times(A: Rows, x: Sequence[Scalar]) -> list[Scalar]:
-    """A x."""
-    return [dot(list(row), list(x)) for row in A]
-
-
-def product(A: Rows, B: Rows) -> list[list[Scalar]]:
-    """A B."""
-    return [times(transposed(B), row) for row in A]
-
-
-def transposed(A: Rows) -> list[list[Scalar]]:
-    """A^T."""
-    return [list(column) for column in zip(*A, strict=True)]
-
-
-def plus(A: Rows, B: Rows) -> list[list[Scalar]]:
+def plus(A: Rows, B: Rows) -> Rows:
     """A + B."""
     return [list(map(add, *rows)) for rows in zip(A, B, strict=True)]
 

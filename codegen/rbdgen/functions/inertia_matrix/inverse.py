@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.functions.inertia_matrix.composite import crba
-from rbdgen.model.articulated import ArticulatedInertia, JointFactor, factor_joint
+from rbdgen.model.articulated import ArticulatedInertia, JointFactor, combination, factor_joint
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ldl import LDL, ldl
@@ -60,20 +60,13 @@ def _inward(
         if body.parent == WORLD:
             continue
         for column in subtree:
-            passed = F[i][column] + _combination(factor.U, [Minv[k][column] for k in own])
+            passed = F[i][column] + combination(factor.U, [Minv[k][column] for k in own])
             F[body.parent][column] = (F[body.parent][column] + X.force_to_parent(passed)).named(
                 naming, f"F[{body.parent},{column}]"
             )
         total = articulated[body.parent] + factor.project(articulated[i]).transformed(X)
         articulated[body.parent] = named(ArticulatedInertia, total, naming, f"IA[{body.parent}]")
     return factors
-
-
-def _combination(U: Sequence[Force], weights: Sequence[Scalar]) -> Force:
-    total = NO_FORCE
-    for U_k, weight in zip(U, weights, strict=True):
-        total = total + U_k * weight
-    return total
 
 
 def _outward(

@@ -78,11 +78,12 @@ MINV = Function(
         in_loops(
             "as hybrid, with columns of W D^-1 W^T as SIMD lanes",
             minv_vectors,
-            "vectors",
+            "columns",
             for_size=False,
             degrees="tree",
             worth_trying=columns_fill,
             can_use_limbs=True,
+            former_name="vectors",
         ),
         in_loops(
             "as hybrid, factored in loops over bodies; one product runs for every column",

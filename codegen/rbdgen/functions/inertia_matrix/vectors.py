@@ -22,7 +22,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.scalar import dot, mul
 from rbdgen.sweeps.freedoms import WIDE
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
+from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared, copied
 from rbdgen.sweeps.straight import straight
 
 Path = tuple[int, ...]
@@ -184,9 +184,7 @@ def _transposed(blocks: Blocks, at: Sequence[Place], entries: Sequence[Place]) -
     """
     Minv = blocks.matrix("Minv")
     right, left = Minv.entries(entries, at), Minv.entries(map(_mirrored, entries), map(_mirrored, at))
-    return FormLoop(
-        "mirror", lambda x: {"left": list(x.arrays["right"])}, {"left": left}, {"right": right}, count=len(at)
-    )
+    return copied("mirror", right, left)
 
 
 def _mirrored(place: Place) -> Place:

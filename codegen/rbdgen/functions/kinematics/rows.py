@@ -71,7 +71,10 @@ def _by_columns(x: Convention, of_frame: OfFrame) -> list[Form]:
         return outputs(columns_from_root(reduced, state.q, x, state.naming), state, reduced.nv)
 
     name = "from_tip" if x == "local" else "from_root"
-    return [Form("columns", _SOURCE, textbook), cheap(name, "the same in body axes chosen by count", short)]
+    return [
+        Form("by_columns", _SOURCE, textbook, former_name="columns"),
+        cheap(name, "the same in body axes chosen by count", short),
+    ]
 
 
 def _outward(

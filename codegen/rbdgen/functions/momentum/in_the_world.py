@@ -28,9 +28,8 @@ from rbdgen.spatial.ops import (
     Transform,
     Vector,
 )
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, reciprocal, unnamed
-
-Rows = list[list[Scalar]]
 
 
 def total_mass(model: Model) -> Scalar:

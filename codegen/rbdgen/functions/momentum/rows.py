@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdgen.functions.arguments import A, Q, V
 from rbdgen.functions.form import Form, Outputs, cheap, flat, swept, swept_in_loops
-from rbdgen.functions.function import Call, Function, Identity
+from rbdgen.functions.function import Call, Function, Identity, products
 from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
 from rbdgen.functions.resistance import Added, rotor_energy, spring_energy
@@ -31,10 +31,6 @@ def _pinocchio_kinetic_energy(pin: Any, model: Any, data: Any, x: Mapping[str, A
 def _columns(matrix: Any, rows: int = 6) -> Any:
     """The result of Pinocchio as a matrix; it returns a single column as a vector."""
     return np.reshape(matrix, (rows, -1))
-
-
-def _times(matrix: Any, vector: Any) -> Any:
-    return np.einsum("kij,kj->ki", matrix, vector)
 
 
 _ABOUT_C = "linear, then angular about the centre of mass, world axes"
@@ -61,7 +57,7 @@ def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     comes from `_mass`.
     """
     Ag, J = call("centroidal_matrix"), call("com_jacobian")
-    rate = _times(Ag, x["a"]) + _times(call("centroidal_matrix_rate"), x["v"])
+    rate = products(Ag, x["a"]) + products(call("centroidal_matrix_rate"), x["v"])
     return rate[:, :3], _mass(Ag[:, :3], J) * call("com_acceleration")
 
 
@@ -193,13 +189,13 @@ COM_JACOBIAN = Function(
         Identity(
             "Jcom v = dc/dt",
             ("com_jacobian", "com_velocity"),
-            lambda call, x: (_times(call("com_jacobian"), x["v"]), call("com_velocity")),
+            lambda call, x: (products(call("com_jacobian"), x["v"]), call("com_velocity")),
         ),
         Identity(
             "Jcom a is the part of the acceleration of the centre of mass that depends on a",
             ("com_jacobian", "com_acceleration"),
             lambda call, x: (
-                _times(call("com_jacobian"), x["a"]),
+                products(call("com_jacobian"), x["a"]),
                 call("com_acceleration") - call("com_acceleration", a=0 * x["a"]),
             ),
         ),
@@ -256,7 +252,7 @@ CENTROIDAL_MOMENTUM = Function(
         Identity(
             "Ag v = hg",
             ("centroidal_matrix", "centroidal_momentum"),
-            lambda call, x: (_times(call("centroidal_matrix"), x["v"]), call("centroidal_momentum")),
+            lambda call, x: (products(call("centroidal_matrix"), x["v"]), call("centroidal_momentum")),
         ),
     ),
 )

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from rbdgen.functions.inverse_dynamics.classical import body_forces
-from rbdgen.functions.momentum.in_the_world import Rows, rows_of, total_mass
+from rbdgen.functions.momentum.in_the_world import rows_of, total_mass
 from rbdgen.functions.momentum.rates import angular_velocities, origin_rates, turning
 from rbdgen.model.inertia import added_symmetric, from_second_moment
 from rbdgen.model.joints import Coordinate
@@ -40,6 +40,7 @@ from rbdgen.spatial.ops import (
     Vector,
     mirrored,
 )
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, reciprocal, unnamed
 from rbdgen.sweeps.bodies import force_to_parent, motion_to_child, relative_motion
 from rbdgen.sweeps.inputs import State

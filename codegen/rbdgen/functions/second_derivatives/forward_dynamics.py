@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rbdgen.functions.derivatives.known_columns import KnownColumns
-from rbdgen.functions.derivatives.one_frame import Rows
 from rbdgen.functions.derivatives.solved import Solved
 from rbdgen.functions.forward_dynamics.composite import forward_dynamics_composite
 from rbdgen.functions.inertia_matrix.composite import crba
@@ -38,6 +37,7 @@ from rbdgen.functions.second_derivatives.tensors import Index, Tensor, symmetric
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, is_zero, mul, neg
 from rbdgen.sweeps.inputs import State
 

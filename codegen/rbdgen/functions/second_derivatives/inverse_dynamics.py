@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
-from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives, Rows, rnea_derivatives
+from rbdgen.functions.derivatives.one_frame import InverseDynamicsDerivatives, rnea_derivatives
 from rbdgen.functions.resistance import (
     add_to_diagonal,
     by_acceleration,
@@ -38,6 +38,7 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.dual import Dual, naming_duals, slopes_of, value_of
 from rbdgen.spatial.ops import IDENTITY, NO_FORCE, Force, Vector
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, is_zero, sub
 from rbdgen.sweeps.inputs import State
 

@@ -24,9 +24,8 @@ from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.rows import Rows, transposed
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
-
-Rows = list[list[Scalar]]
 
 BASE = 6
 
@@ -35,8 +34,8 @@ def crba_world(model: Model, q: Sequence[Coordinate], naming: Naming = unnamed) 
     """M_w, nv x nv: T M T^T, by 3 x 3 blocks."""
     M = crba(model, q, naming)
     R, _ = model.bodies[0].transform(q[0])
-    columns = [_turned(R, list(column)) for column in zip(*M, strict=True)]
-    return [_turned(R, list(row)) for row in zip(*columns, strict=True)]
+    columns = [_turned(R, column) for column in transposed(M)]
+    return [_turned(R, row) for row in transposed(columns)]
 
 
 def nle_world(

@@ -53,9 +53,10 @@ def _verify_runs(
 ) -> None:
     """Check that every run reads only what earlier runs wrote, and writes inside scratch arrays and outputs.
 
-    `runs` are their numbers in the whole program. `written` has for every element of an array the number of
-    the run that follows its first write: 0 for given elements, and _NEVER if there is no write. A last entry
-    stands for all that is outside. The writes of this loop are added.
+    `runs` has the number of each run of the loop among those of the whole program. `written` has for every
+    element of an array the number of the run that follows its first write: 0 for given elements, and _NEVER
+    for elements that are not written. The last entry stands for all addresses outside the array. The writes
+    of this loop are added to `written`.
     """
     for access in loop.writes.values():
         at = positions(access, slice(None))[: loop.count * loop.kernel.lanes]
@@ -112,7 +113,9 @@ def _verify_once_in_lanes(loop: Loop) -> None:
 
 
 def _refuse_run(loop: Loop, wrong: npt.NDArray[np.bool_], fault: str) -> None:
-    """Raise GraphError for the first run with a fault, if there is one; `wrong` is (runs, elements)."""
+    """Raise GraphError for the first run with a fault, if there is one. The axes of `wrong` are runs and
+    elements.
+    """
     if wrong.any():
         raise GraphError(f"loop '{loop.name}', run {int(wrong.any(axis=1).argmax())}: {fault}")
 

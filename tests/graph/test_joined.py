@@ -123,3 +123,39 @@ def test_what_is_read_later_is_written_and_no_earlier(loops: Sequence[Loop]) -> 
     results = run(batch, s)
     for output, values in run(longer, s).items():
         assert np.array_equal(values, results[output])
+
+
+def test_an_array_of_zeros_is_neither_made_nor_read() -> None:
+    """A result that is copied from zeros is 0 in the batch, where nothing is left of the array of zeros."""
+    builder = Builder()
+    (x,) = builder.input("x", 1)
+    zeros = Loop(
+        "zeros",
+        product(3),
+        {"A": Access("C", (0, 1, 2)), "b": column("B", 3, 5, (0, 1))},
+        {"x": Access("nothing", (0,), (0, 1))},
+        2,
+        distinct_runs=(0, 1),
+    )
+    copy = Loop(
+        "copy",
+        builder.graph([("y", (1,), [x])]),
+        {"x": Access("nothing", (0,), (0, 1))},
+        {"y": Access("z", (0,), (0, 1))},
+        2,
+    )
+    longer = followed(zeros, copy)
+    longer = replace(
+        longer,
+        outputs=(longer.outputs[0], Result("z", (2,))),
+        scratch={**longer.scratch, "nothing": 2},
+        tables={**longer.tables, "C": (0.0,) * 3},
+    )
+    verify_program(longer)
+    batch = apply(longer, FOR_BATCHES)
+    verify_program(batch)
+    assert "nothing" not in batch.scratch
+    assert not any(access.array == "nothing" for loop in batch.loops for access in loop.reads.values())
+    s = {"s": np.array([0.7])}
+    assert run(batch, s)["z"].tolist() == [0.0, 0.0]
+    assert np.array_equal(run(batch, s)["Y"], run(longer, s)["Y"])

@@ -38,6 +38,13 @@ def doubled() -> Graph:
     return builder.graph([("b", (1,), [a + a])])
 
 
+def zero_of_nothing() -> Graph:
+    """A graph like `doubled`, whose input has no elements."""
+    builder = Builder()
+    builder.input("a", 0)
+    return builder.graph([("b", (1,), [builder.constant(0.0)])])
+
+
 def columns() -> Program:
     """A program that uses twice its input as the factor for columns of a 2 x 3 matrix and of a table."""
     solve = scaled_sum()
@@ -217,6 +224,10 @@ def _recursion_reading(*offsets: int) -> Program:
         (
             _changed(1, writes={"y": Access("Y", (0, 1), (0, 1, 2))}),
             r"loop 'columns', run 1: writes two values to 'Y\[1\]'",
+        ),
+        (
+            _changed(0, kernel=zero_of_nothing(), reads={"a": Access("gone", ())}),
+            "loop 'twice': the program has no array 'gone'",
         ),
         (replace(columns(), scratch={"twice": 1, "s": 1}), "two arrays of a program have the same name"),
     ],

@@ -54,11 +54,19 @@ def test_only_a_base_is_a_program(name: str) -> None:
     )
 
 
-def test_joints_on_the_world_alone() -> None:
-    """With single joints on the world, neither the program nor its batch reads an unwritten array."""
-    limbs = with_limbs([("revolute",)] * 3, "fixed")
+@pytest.mark.parametrize("packed", [False, True], ids=["dense", "packed"])
+@pytest.mark.parametrize("joints", [["revolute"] * 3, ["prismatic"] * 3, ["prismatic"]], ids="-".join)
+def test_joints_on_the_world_alone(joints: list[str], packed: bool) -> None:
+    """With single joints on the world, neither the program nor its batch reads an unwritten array.
+
+    The derivatives by positions and velocities of prismatic joints are 0.
+    """
+    limbs = with_limbs([(joint,) for joint in joints], "fixed")
     options = Options(
-        functions=("aba_derivatives",), variants={"aba_derivatives": "freedoms"}, engine="graph"
+        functions=("aba_derivatives",),
+        variants={"aba_derivatives": "freedoms"},
+        packed=packed,
+        engine="graph",
     )
     source = design.design_function((Request(limbs, options), None, None))
     assert source.batch is not None

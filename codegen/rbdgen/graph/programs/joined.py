@@ -62,17 +62,7 @@ def joined(program: Program) -> Program:
             later.difference_update(run.written)
             later.update(run.read)
         loops = [*own, *loops]
-    used = {access.array for loop in loops for access in _used(loop)}
-    scratch = {name: size for name, size in program.scratch.items() if name in used}
-    return replace(program, loops=tuple(loops), scratch=scratch)
-
-
-def _used(loop: Loop) -> Iterator[Access]:
-    """The accesses that a loop writes, and those that its line really reads."""
-    line = dead(loop.kernel)
-    read = {line.input_element(int(node.value))[0] for node in line.nodes if node.op == "input"}
-    yield from loop.writes.values()
-    yield from (access for name, access in loop.reads.items() if name in read)
+    return replace(program, loops=tuple(loops))
 
 
 def _groups(loops: Sequence[Loop]) -> Iterator[tuple[bool, list[Loop]]]:

@@ -14,7 +14,7 @@ from rbdgen.graph.cost import cost
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.distinct_runs import one_by_one
 from rbdgen.graph.programs.joined import joined
-from rbdgen.graph.programs.program import Program, straight_line, with_kernels
+from rbdgen.graph.programs.program import Program, straight_line, with_kernels, without_unused_arrays
 from rbdgen.graph.programs.specialised import specialised
 from rbdgen.graph.programs.unrolled import begun_with, unrolled
 
@@ -81,7 +81,7 @@ def _once(graph: Graph) -> Graph:
     return _scheduled(passes.dead(passes.once(passes.without_zeros(graph))))
 
 
-FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined)
+FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined, without_unused_arrays)
 """The passes for the program of a batch function, after `TO_C`. Its results equal those of single calls."""
 
 

@@ -181,6 +181,15 @@ class Program:
         return total
 
 
+def without_unused_arrays(program: Program) -> Program:
+    """The program without scratch arrays that no loop reads or writes, of which compilers would warn."""
+    used = {
+        access.array for loop in program.loops for access in (*loop.reads.values(), *loop.writes.values())
+    }
+    scratch = {name: size for name, size in program.scratch.items() if name in used}
+    return program if len(scratch) == len(program.scratch) else replace(program, scratch=scratch)
+
+
 def straight_line(graph: Graph) -> Program:
     """The program that runs a graph once."""
     return Program(

@@ -61,7 +61,7 @@ def _parts(loop: Loop, bodies: dict[tuple[int, Zeros], tuple[Graph, Elements]]) 
         yield replace(
             loop,
             kernel=body,
-            reads={name: _only(access, left[name]) for name, access in reads.items()},
+            reads={name: _only(reads[name], elements) for name, elements in left.items()},
             writes=of_runs(loop.writes, segment),
             count=len(segment),
             zeros={},
@@ -83,7 +83,10 @@ def _only(access: Access, elements: Sequence[int]) -> Access:
 
 
 def with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
-    """The graph with these elements of inputs as constants, and the elements that it still reads."""
+    """The graph with these elements of inputs as constants, and the elements that it still reads.
+
+    Without zeros the graph is returned as it is. Otherwise an input of which nothing is left is dropped.
+    """
     known = {(name, element) for name, elements in zeros for element in elements}
     if not known:
         return graph, {array.name: range(array.size) for array in graph.inputs}
@@ -96,12 +99,15 @@ def with_zeros(graph: Graph, zeros: Zeros) -> tuple[Graph, Elements]:
 
 
 def _all_read(graph: Graph) -> tuple[Graph, Elements]:
-    """The graph whose inputs have only the elements that it reads, and these elements."""
+    """The graph whose inputs have only the elements that it reads, and these elements.
+
+    Inputs without such elements are dropped.
+    """
     read = sorted({int(node.value) for node in graph.nodes if node.op == "input"})
-    left: dict[str, list[int]] = {array.name: [] for array in graph.inputs}
-    for position in read:
+    left: dict[str, list[int]] = {}
+    for position in read:  # in the order of the inputs
         name, element = graph.input_element(position)
-        left[name].append(element)
+        left.setdefault(name, []).append(element)
     access = {old: new for new, old in enumerate(read)}
     nodes = tuple(
         node._replace(value=float(access[int(node.value)])) if node.op == "input" else node

@@ -58,6 +58,9 @@ def _verify_runs(
     for elements that are not written. The last entry stands for all addresses outside the array. The writes
     of this loop are added to `written`.
     """
+    for access in (*loop.reads.values(), *loop.writes.values()):
+        if access.array not in written:  # even if a run accesses none of its elements
+            raise GraphError(f"loop '{loop.name}': the program has no array '{access.array}'")
     for access in loop.writes.values():
         at = positions(access, slice(None))[: loop.count * loop.kernel.lanes]
         outside = (at < 0) | (at >= targets.get(access.array, 0))
@@ -65,7 +68,7 @@ def _verify_runs(
         np.minimum.at(written[access.array], at, runs[: len(at), None] + 1)
     for name, access in loop.reads.items():
         at = positions(access, slice(None))
-        since = written.get(access.array, np.array([_NEVER]))
+        since = written[access.array]
         since = since[np.where((at < 0) | (at >= len(since)), -1, at)]
         _refuse_run(loop, since > runs[:, None], f"reads unwritten elements as {name!r}")
 

@@ -154,8 +154,8 @@ NAMES = frozenset(ALL) | {
 
 def known_by_name(text: str) -> list[tuple[str, int]]:
     # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments;
-    # headers say A for the inertia of rotors, q0 for where springs rest; descriptions have a joint's friction;
-    # the manifest names the target for which the C is
+    # headers say A for the inertia of rotors, q0 for where springs rest; descriptions have the friction of
+    # joints; the manifest names the target for which the C is
     others = {"gravity", "rotation", "velocity", "A", "q0", "friction", "target"}
     return [(name, line) for name, line in compared(text) if name in NAMES - others]
 

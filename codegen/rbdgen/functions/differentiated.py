@@ -119,6 +119,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         projected=None,
         measure=None,
         inverse=None,
+        through=None,
         along=None,
         composition=None,
         whole=None,

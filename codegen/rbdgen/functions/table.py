@@ -205,14 +205,31 @@ def _whole(
 ) -> Function:
     """The row of a whole derivative; `kind` is a key of `WHOLE`."""
     function = lookup(base, model, sets, own)
-    derivatives = None if base in own else derivatives_of(base, model.contact_sets if model else sets)
-    return whole(function, kind, None if derivatives is None else lookup(derivatives, model, sets))
+    sets = model.contact_sets if model else sets
+    derivatives = None if base in own else derivatives_of(base, sets)
+    row = None if derivatives is None else lookup(derivatives, model, sets)
+    called = function.composition.callees if function.composition else [base] if function.through else []
+    through = [lookup(name, model, sets).through for name in called]
+    rows = [name if way is None else way.row for name, way in zip(called, through, strict=True)]
+    by_calls = any(derivatives_of(name, sets) for name in rows)
+    return whole(function, kind, row, by_calls=by_calls)
 
 
 def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
     """The name of the function whose outputs are the derivatives of this one, or None."""
     rows = [*ALL.values(), *(of_set(ALL[held], chosen) for chosen in sets for held in _HELD)]
     return next((row.name for row in rows if row.derivative_of == name), None)
+
+
+def by_derivatives(row: Function, model: Model) -> tuple[Function, Function] | None:
+    """The row of the Jacobian of a row, and the row of the table that has the same derivatives. None if there
+    is none.
+    """
+    if derivatives_of(row.name, model.contact_sets) is None:
+        return None
+    jacobian = lookup(f"{row.name}_jacobian", model)
+    made = jacobian.whole
+    return None if made is None or made.derivatives is None else (jacobian, made.derivatives)
 
 
 def is_differentiable(

@@ -9,7 +9,7 @@ from typing import Any
 import casadi
 import numpy as np
 import pytest
-from support.own import ARM, reach, rk4
+from support.own import ARM, JACOBIANS, closed_loop, motor_step, rk4
 
 import rbdgen
 from rbdgen.functions.composed import composed
@@ -22,30 +22,6 @@ from rbdgen.own.text import OwnFunction
 from rbdgen.selection.axes import search
 from rbdgen.selection.chain_rule import known_calls
 from rbdgen.selection.differentiate import Chooser
-
-HELD = {
-    "wanted": rbdgen.Quantity("rad", "nv", held=True),
-    "gains": rbdgen.Quantity("1/s^2, 1/s", 2, held=True),
-}
-
-
-@rbdgen.function(inputs=HELD, outputs={"a": "a"})
-def closed_loop(robot: Any, q: Any, v: Any, wanted: Any, gains: Any) -> Any:
-    """The acceleration under a controller of joints."""
-    return robot.aba(q, v, gains[0] * (wanted - q) - gains[1] * v)
-
-
-@rbdgen.function(inputs=HELD, outputs={"tau": "tau"})
-def computed_torque(robot: Any, q: Any, v: Any, wanted: Any, gains: Any) -> Any:
-    """The torques of a controller of accelerations."""
-    return robot.rnea(q, v, gains[0] * (wanted - q) - gains[1] * v)
-
-
-@rbdgen.function(outputs={"q_next": "q", "v_next": "v"})
-def motor_step(robot: Any, q: Any, v: Any, tau: Any, dt: Any) -> Any:
-    """A step with motors whose largest torque falls with the speed."""
-    most = np.maximum(60 - 4 * abs(v), 0)
-    return robot.step(q, v, np.clip(tau, -most, most) - 0.1 * np.tanh(v), dt)
 
 
 @rbdgen.function(outputs={"q_next": "q", "p": ("m", 3), "v_next": "v", "power": "W"})
@@ -87,15 +63,6 @@ TOUCHING = rbdgen.load_robot(
     "double_pendulum", base="floating", contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))]
 )
 
-COUNTED = [
-    (reach, 10058),
-    (closed_loop, 3551),
-    (computed_torque, 1806),
-    (motor_step, 4531),
-    (rk4, 26892),
-]
-"""Functions of the arm, and the operations of their Jacobians."""
-
 
 def jacobian(function: OwnFunction | str, robot: Robot) -> Function:
     """The row of the Jacobian of an own function, or of a row of the table."""
@@ -105,7 +72,7 @@ def jacobian(function: OwnFunction | str, robot: Robot) -> Function:
     return lookup(f"{function.name}_jacobian", robot.model, own=own)
 
 
-@pytest.mark.parametrize(("function", "most"), COUNTED, ids=lambda x: getattr(x, "name", ""))
+@pytest.mark.parametrize(("function", "most"), JACOBIANS, ids=lambda x: getattr(x, "name", ""))
 def test_operations(function: OwnFunction, most: int) -> None:
     choice = Chooser(ARM.model, search(ARM.model), "graph").choose(jacobian(function, ARM))
     assert choice.form == "calls"

@@ -186,7 +186,7 @@ def lookup(
             return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
     if (derived := mode_of(name)) is not None:
         return _differentiated(*derived, model, sets, own)
-    if name not in ALL and (derived := whole_of(name)) is not None:
+    if name not in ALL and (derived := whole_of(name)) is not None and not _begins(name, derived[0], own):
         return _whole(*derived, model, sets, own)
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; {_instead(name, own)}")
@@ -198,6 +198,13 @@ def lookup(
             f"give {remedies}{either(' to load_robot', '')}"
         )
     return ALL[name]
+
+
+def _begins(name: str, base: str, own: Mapping[str, Function]) -> bool:
+    """Whether the name is the beginning of those of known functions, as `frame_jacobian` is, while the name
+    without its last part is that of none.
+    """
+    return base not in ALL and base not in own and any(known.startswith(f"{name}_") for known in ALL)
 
 
 def _whole(

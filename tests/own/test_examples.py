@@ -55,3 +55,20 @@ def test_filters_know_more_than_sensors(capsys: pytest.CaptureFixture[str]) -> N
     assert angles[-1] == pytest.approx(float(expected), rel=0.2)
     assert angles[-1] < 0.01  # the sensors have 0.02
     assert text.rstrip().endswith("agree: True")
+
+
+def test_feet_in_contact_hold_the_estimate(capsys: pytest.CaptureFixture[str]) -> None:
+    """The filters stay within a few centimetres, where the inertial units alone drift away."""
+    text = printed("odometry", capsys)
+    number = r"([\d.]+) m, ([\d.]+) rad, ([\d.]+) m/s"
+    rows = [
+        list(map(float, row))
+        for row in re.findall(f"errors of {number}; inertial unit alone: {number}", text)
+    ]
+    assert len(rows) == 5
+    position, tilt, velocity, *alone = rows[-1]
+    assert (position < 0.02, tilt < 0.003, velocity < 0.01) == (True, True, True)
+    assert (alone[0] > 0.5, alone[1] > 0.02, alone[2] > 0.4) == (True, True, True)
+    (expected,) = re.findall(r"the filters expect ([\d.]+) m", text)
+    assert position == pytest.approx(float(expected), rel=0.4)
+    assert text.rstrip().endswith("agree: True")

@@ -35,7 +35,7 @@ TEXTS: list[tuple[Callable[..., Any], str]] = [
     (lambda robot, q: max(q[0], q[1]) * q, "neither true nor false; take np.where"),
     (lambda robot, q: np.sort(q), "np.sort does not exist for expressions"),
     (lambda robot, q: np.floor(q), "np.floor does not exist for expressions; there are absolute"),
-    (lambda robot, q: np.linalg.eig(q), "np.eig does not exist for expressions"),
+    (lambda robot, q: np.linalg.eig(q), "np.linalg.eig does not exist for expressions"),
     (lambda robot, q: q + "a", "np.add does not take these operands"),
     (
         lambda robot, q: np.sin(np.array([q[0], q[1]])),

@@ -122,6 +122,31 @@ def momentum_terms(robot: Any, q: Any, v: Any, a: Any) -> Any:
     return robot.rnea(q, v, a), robot.contact_jacobian(q), robot.centroidal_matrix(q), robot.com(q)
 
 
+_REFERENCE = {
+    "wanted": rbdgen.Quantity("rad", "nv", held=True),
+    "gains": rbdgen.Quantity("1/s^2, 1/s", 2, held=True),
+}
+
+
+@rbdgen.function(inputs=_REFERENCE, outputs={"a": "a"})
+def closed_loop(robot: Any, q: Any, v: Any, wanted: Any, gains: Any) -> Any:
+    """The acceleration under a controller of joints."""
+    return robot.aba(q, v, gains[0] * (wanted - q) - gains[1] * v)
+
+
+@rbdgen.function(inputs=_REFERENCE, outputs={"tau": "tau"})
+def computed_torque(robot: Any, q: Any, v: Any, wanted: Any, gains: Any) -> Any:
+    """The torques of a controller of accelerations."""
+    return robot.rnea(q, v, gains[0] * (wanted - q) - gains[1] * v)
+
+
+@rbdgen.function(outputs={"q_next": "q", "v_next": "v"})
+def motor_step(robot: Any, q: Any, v: Any, tau: Any, dt: Any) -> Any:
+    """A step with motors whose largest torque falls with the speed."""
+    most = np.maximum(60 - 4 * abs(v), 0)
+    return robot.step(q, v, np.clip(tau, -most, most) - 0.1 * np.tanh(v), dt)
+
+
 COUNTED = [
     (reach, ARM, 1329),
     (running, QUADRUPED, 2735),
@@ -131,6 +156,15 @@ COUNTED = [
     (ekf, ARM, 11073),
 ]
 """Functions, robots and the operations that they take."""
+
+JACOBIANS = [
+    (reach, 10058),
+    (closed_loop, 3551),
+    (computed_torque, 1806),
+    (motor_step, 4531),
+    (rk4, 26892),
+]
+"""Functions of the arm and the operations of their Jacobians."""
 
 
 def cost(function: OwnFunction, robot: Any) -> int:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rbdgen.errors import OptionError
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
+from rbdgen.own.asked import compositions
 from rbdgen.own.text import Own
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.progress import Progress, silent
@@ -61,10 +62,9 @@ def float_accuracy(
             f"{option('target', options.target)}: float is compared on this machine; "
             f"take {option('target', 'host')}"
         )
-    compositions = tuple(function.composition(robot) for function in own)
+    asked = compositions(own, options.functions, robot)
     single, double = (
-        build_library(robot, replace(options, real=real), progress, own=compositions)
-        for real in ("float", "double")
+        build_library(robot, replace(options, real=real), progress, own=asked) for real in ("float", "double")
     )
     return [_accuracy(name, single, double, states) for name in single.functions]
 

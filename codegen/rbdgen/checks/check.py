@@ -24,6 +24,7 @@ from rbdgen.functions.table import ALL, lookup, sets_of
 from rbdgen.functions.whole import whole_of
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, environment_compiler
+from rbdgen.own.asked import compositions
 from rbdgen.own.text import Own
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.progress import Progress, silent
@@ -121,8 +122,9 @@ def check_robot(
             f"{option('target', options.target)}: checked on this machine; take {option('target', 'host')}"
         )
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as scratch:
-        compositions = tuple(function.composition(robot) for function in own)
-        folder = generate(robot, options, Path(scratch), progress=progress, own=compositions).folder
+        folder = generate(
+            robot, options, Path(scratch), progress=progress, own=compositions(own, options.functions, robot)
+        ).folder
         library = open_library(folder)
         asked = (function for function in own if function.name in library.functions)
         return [*check(folder), *(_text(robot, library, function) for function in asked)]

@@ -85,6 +85,7 @@ def _warn(
 def _generate(parsed: argparse.Namespace) -> int:
     options = options_of(parsed)
     from rbdgen.cli import tables  # noqa: PLC0415  (heavy imports only once the arguments are sound)
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
     from rbdgen.pipeline.facts import warnings_of  # noqa: PLC0415
     from rbdgen.pipeline.page import generate  # noqa: PLC0415
 
@@ -93,7 +94,7 @@ def _generate(parsed: argparse.Namespace) -> int:
     tables.warn(errors, tables.folded(warnings_of(robot, options)))
     _tell_real(parsed, options, errors)
     with shown_on(errors) as done:
-        own = tuple(function.composition(robot) for function in own_of(parsed))
+        own = compositions(own_of(parsed), options.functions, robot)
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done, own=own)
     _tell_generated(result, console)
     return 0
@@ -214,6 +215,7 @@ def _check_float(parsed: argparse.Namespace) -> int:
 def _bench(parsed: argparse.Namespace) -> int:
     from rbdgen.checks.timing import time_library  # noqa: PLC0415
     from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
     from rbdgen.pipeline.page import build_library  # noqa: PLC0415
     from rbdgen.runtime import open_library  # noqa: PLC0415
 
@@ -225,7 +227,7 @@ def _bench(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            own = tuple(function.composition(robot) for function in own_of(parsed))
+            own = compositions(own_of(parsed), options.functions, robot)
             library = build_library(robot, options, done, own=own)
     times = time_library(library)
     if parsed.json:

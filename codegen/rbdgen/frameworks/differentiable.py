@@ -62,15 +62,16 @@ class Differentiable:
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The numbers of the inputs with respect to which derivatives exist."""
-        held = ("nonnegative",) if self.name == UPDATE else ("nonnegative", "parameters")
+        held = ("nonnegative", "held") if self.name == UPDATE else ("nonnegative", "held", "parameters")
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
         """The error to raise if a derivative with respect to input k is asked for, which does not exist."""
-        return ArrayTypeError(
-            f"{self.name}: there are no derivatives by {self.inputs[k].name}; keep it constant, "
-            "derivatives by parameters go through the table that update returns"
-        )
+        x = self.inputs[k]
+        remedy = "keep it constant, derivatives by parameters go through the table that update returns"
+        if x.kind == "held":
+            remedy = "keep it constant, or declare it without held=True"
+        return ArrayTypeError(f"{self.name}: there are no derivatives by {x.name}; {remedy}")
 
     def _along(self, modes: Sequence[str]) -> Mapping[str, Function]:
         """The derivatives of these modes, built if the library lacks those for the elements of q."""

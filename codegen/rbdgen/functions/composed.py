@@ -126,7 +126,10 @@ class _Trace:
         builder = next(e.builder for values in given.values() for e in values if isinstance(e, Expr))
         assert isinstance(builder, Builder)
         self._builder = builder
-        return composition.run(self._builder, given, self._call)
+        others = {
+            x.name: self._x.arrays[x.name] for x in composition.graph.inputs if x.name in self._x.arrays
+        }
+        return composition.run(self._builder, {**others, **given}, self._call)
 
     def _call(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
         key = (name, *(tuple(e.edge if isinstance(e, Expr) else (e,) for e in x) for x in arguments))

@@ -89,6 +89,8 @@ class Function:
     """The name of the function that takes this function's only output in place of one of its inputs, and
     returns this input. For rnea it is aba.
     """
+    through: Through | None = None
+    """How the function is computed by means of another row, if there is such a way."""
     along: Form | None = None
     """A form of NAME_jvp, which computes the rates of the outputs along a direction in the tangent space."""
     differentiated: Differentiated | None = None
@@ -166,6 +168,7 @@ class Function:
             projected=None,
             measure=None,
             inverse=None,
+            through=None,
             along=None,
             composition=None,
             around=None,
@@ -283,6 +286,16 @@ class Function:
             folded(model, argument, output)
             for argument, output in zip(self.signature.outputs, outputs, strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class Through:
+    """Describes how a function is computed by means of another row."""
+
+    row: str
+    """The name of the other row, which has one output."""
+    outputs: Callable[[Model, State, Callable[[State], Sequence[Scalar]]], Outputs]
+    """Computes the outputs on a model, from the state and the other row."""
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def lookup(
             return of_set(lookup(base, model and model.with_contacts(chosen.contacts)), chosen)
     if (derived := mode_of(name)) is not None:
         return _differentiated(*derived, model, sets, own)
-    if name not in ALL and (derived := whole_of(name)) is not None:
+    if name not in ALL and (derived := whole_of(name)) is not None and not _begins(name, derived[0], own):
         return _whole(*derived, model, sets, own)
     if name not in ALL:
         raise OptionError(f"unknown function '{name}'; {_instead(name, own)}")
@@ -204,20 +204,44 @@ def lookup(
     return ALL[name]
 
 
+def _begins(name: str, base: str, own: Mapping[str, Function]) -> bool:
+    """Whether the name is the beginning of those of known functions, as `frame_jacobian` is, while the name
+    without its last part is that of none.
+    """
+    return base not in ALL and base not in own and any(known.startswith(f"{name}_") for known in ALL)
+
+
 def _whole(
     base: str, kind: str, model: Model | None, sets: Sequence[ContactSet], own: Mapping[str, Function]
 ) -> Function:
     """The row of a whole derivative; `kind` is a key of `WHOLE`."""
     function = lookup(base, model, sets, own)
     _check_differentiable(f"{base}_{kind}", kind, function)
-    derivatives = None if base in own else derivatives_of(base, model.contact_sets if model else sets)
-    return whole(function, kind, None if derivatives is None else lookup(derivatives, model, sets))
+    sets = model.contact_sets if model else sets
+    derivatives = None if base in own else derivatives_of(base, sets)
+    row = None if derivatives is None else lookup(derivatives, model, sets)
+    called = function.composition.callees if function.composition else [base] if function.through else []
+    through = [lookup(name, model, sets).through for name in called]
+    rows = [name if way is None else way.row for name, way in zip(called, through, strict=True)]
+    by_calls = any(derivatives_of(name, sets) for name in rows)
+    return whole(function, kind, row, by_calls=by_calls)
 
 
 def derivatives_of(name: str, sets: Iterable[ContactSet] = ()) -> str | None:
     """The name of the function whose outputs are the derivatives of this one, or None."""
     rows = [*ALL.values(), *(of_set(ALL[held], chosen) for chosen in sets for held in _HELD)]
     return next((row.name for row in rows if row.derivative_of == name), None)
+
+
+def by_derivatives(row: Function, model: Model) -> tuple[Function, Function] | None:
+    """The row of the Jacobian of a row, and the row of the table that has the same derivatives. None if there
+    is none.
+    """
+    if derivatives_of(row.name, model.contact_sets) is None:
+        return None
+    jacobian = lookup(f"{row.name}_jacobian", model)
+    made = jacobian.whole
+    return None if made is None or made.derivatives is None else (jacobian, made.derivatives)
 
 
 def is_differentiable(

@@ -36,6 +36,9 @@ BY_ROWS: Final = "rows"
 BY_DERIVATIVES: Final = "derivatives"
 """The form of a Jacobian for functions whose derivatives are a row of the table."""
 
+BY_CALLS: Final = "calls"
+"""The form of a Jacobian of a composition by the derivatives of the rows that it calls."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -85,10 +88,11 @@ def whole_of(name: str) -> tuple[str, str] | None:
     return (base, kind) if base and kind in WHOLE else None
 
 
-def whole(function: Function, kind: str, row: Function | None = None) -> Function:
+def whole(function: Function, kind: str, row: Function | None = None, *, by_calls: bool = False) -> Function:
     """The row of a whole derivative. Raises OptionError if the function has none.
 
-    `row` is the row whose outputs are the derivatives of the function, or None if there is none.
+    `row` is the row whose outputs are the derivatives of the function, or None if there is none. `by_calls`
+    says whether the function calls rows that have such a row.
     """
     name, made = f"{function.name}_{kind}", WHOLE[kind]
     if function.differentiated is not None or function.whole is not None:
@@ -117,6 +121,8 @@ def whole(function: Function, kind: str, row: Function | None = None) -> Functio
         row = None
     if row is not None:
         forms.append((BY_DERIVATIVES, f"the cheapest form of {row.name}"))
+    if kind == "jacobian" and by_calls:
+        forms.append((BY_CALLS, "the chain rule through the functions that are called"))
     return function.derivative(
         Signature(name, function.signature.inputs, tuple(derivatives)),
         made.summary.format(function.name),

@@ -112,6 +112,17 @@ def _determinant(A: Any) -> Any:
     return sum(terms, start=_ZERO)
 
 
+def _det(A: Any) -> Any:
+    """np.linalg.det of a matrix of up to 4 x 4. Raises TextError for larger ones."""
+    A, n = _matrix("np.linalg.det", A)
+    if n > LARGEST_INVERSE:
+        raise TextError(
+            f"np.linalg.det: the matrix is {n} x {n}, and {LARGEST_INVERSE} is the largest; if it is "
+            "positive definite, take np.prod(np.diag(rbdgen.cholesky(A)))**2"
+        )
+    return _result(np.array(_determinant(A), object))
+
+
 def congruence(A: Any, P: Any) -> Any:
     """A P A^T for a symmetric P. Only half of the product is computed.
 
@@ -246,5 +257,11 @@ def _solution(A: Any, b: Any) -> Any:
 
 
 FUNCTIONS.update(
-    {np.linalg.solve: _solution, np.linalg.inv: _inverse, np.linalg.cholesky: cholesky, np.cross: cross}
+    {
+        np.linalg.solve: _solution,
+        np.linalg.inv: _inverse,
+        np.linalg.det: _det,
+        np.linalg.cholesky: cholesky,
+        np.cross: cross,
+    }
 )

@@ -168,7 +168,8 @@ class Array(np.ndarray[Any, Any]):
         if instead is not None:
             return instead(*args, **kwargs)
         if func.__module__ == "numpy.linalg" or func in _REFUSED:
-            raise TextError(f"np.{func.__name__} does not exist for expressions; {_known()}")
+            module = func.__module__.replace("numpy", "np")
+            raise TextError(f"{module}.{func.__name__} does not exist for expressions; {_known()}")
         found = super().__array_function__(func, types, args, kwargs)
         if isinstance(found, (list, tuple)):
             return type(found)(_result(x) for x in found)

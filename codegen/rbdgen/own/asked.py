@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.composition import Composition
+from rbdgen.functions.differentiated import mode_of
+from rbdgen.functions.function import Function
+from rbdgen.functions.table import lookup
+from rbdgen.functions.whole import whole_of
+from rbdgen.model.robot import Robot
 from rbdgen.own.text import Own
 
 
@@ -39,6 +45,32 @@ def own_functions(functions: Any, own: Any) -> tuple[Any, list[Own]]:
     if not listed:
         return functions, list(found.values())
     return [x.name if isinstance(x, Own) else x for x in given], list(found.values())
+
+
+def compositions(own: Sequence[Own], functions: Iterable[str], robot: Robot) -> tuple[Composition, ...]:
+    """The own functions for a robot that these names ask for, by themselves or by a derivative. Others, which
+    the robot may not fit, are left out.
+
+    Raises OptionError for an unknown name, and for what is impossible in one of them.
+    """
+    if not own:
+        return ()
+    rows = {x.name: Function(x.signature, "", (), operations=lambda _: 0) for x in own}
+    asked = set()
+    for name in functions:
+        bases = set(_bases(name))
+        if bases.isdisjoint(rows):
+            lookup(name, robot.model, own=rows)  # an unknown name may be meant for an own function
+        asked |= bases
+    return tuple(function.composition(robot) for function in own if function.name in asked)
+
+
+def _bases(name: str) -> Iterator[str]:
+    """The name of a function, and if it is a derivative, those of the functions that are differentiated."""
+    yield name
+    while (made := mode_of(name) or whole_of(name)) is not None:
+        name, _ = made
+        yield name
 
 
 def functions_of_file(path: str | Path) -> list[Own]:

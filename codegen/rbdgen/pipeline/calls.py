@@ -16,7 +16,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
-from rbdgen.own.asked import own_functions
+from rbdgen.own.asked import compositions, own_functions
 from rbdgen.own.text import Own
 from rbdgen.pipeline import inertia, page
 from rbdgen.pipeline.robot import load_robot, robot_of
@@ -88,4 +88,4 @@ def _asked(
     others = {name: value for name, value in given.items() if name != "own"}
     names, own = own_functions(functions, given.get("own", ()))
     chosen = Options.of(functions=names, **others)
-    return chosen, tuple(function.composition(robot) for function in own)
+    return chosen, compositions(own, chosen.functions, robot)

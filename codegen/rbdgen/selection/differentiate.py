@@ -8,39 +8,40 @@ transposed. The derivative that is cheapest after the passes is taken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from rbdgen.errors import OptionError
+from rbdgen.functions.composed import composed
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
+from rbdgen.functions.expanded import expanded
 from rbdgen.functions.function import Around, Differentiated, Function, Inner, Whole
-from rbdgen.functions.whole import BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
+from rbdgen.functions.whole import BY_CALLS, BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import Cost, cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.jacobian import by_columns, by_rows, hessian, with_gradient
 from rbdgen.graph.derivatives.reverse import transposed, vjp
-from rbdgen.graph.derivatives.slopes import Moving, Rates
-from rbdgen.graph.expression import Expr
+from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.around import around
 from rbdgen.graph.programs.passes import ONCE, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, Result, straight_line
 from rbdgen.graph.replay import replay
-from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import BodyAxes
+from rbdgen.selection.chain_rule import Chain
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import with_forms
 from rbdgen.selection.implicit import ImplicitLine
 from rbdgen.selection.parameter_table import TABLE, Table
+from rbdgen.selection.tangents import moving, tangents, velocities_of
 from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
-from rbdgen.spatial.scalar import Scalar
 
 NEARLY = 1.1
 """Other derivatives also go through the passes if they take at most this multiple of the operations of the
@@ -89,7 +90,7 @@ class Chooser:
     def _implicit(self, function: Function, made: Differentiated, of: Around) -> Choice:
         """The derivative of a straight line around loops that solve an equation."""
         chosen = self._straight(_line_of(made.of, of))
-        by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
+        by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         line = ImplicitLine(_graph_of(chosen.program), of, made.of.held_by(self.model), by, self._told(made))
         signature = function.sized(line.model, len(self.table.defaults) if self.table else 0)
         graph, inner = line.derivative(signature, seeded=MODES[made.mode].seeded)
@@ -159,7 +160,7 @@ class Chooser:
             # forms along a direction have no rates of the table
             forms = [form for form in forms if not _is_along(made, form)]
         own = self._straight(made.of)
-        by = [_moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
+        by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         tried = {form: self._derivative(form, made, own, by) for form in forms}
         counts = {form: cost(graph) for form, graph in tried.items()}
         least = min(count.total for count in counts.values())
@@ -187,13 +188,14 @@ class Chooser:
         graph = _graph_of(own.program)
         sizes = made.of.sized(self.model, len(self.table.defaults) if self.table else 0).inputs
         names = {x.name for x in made.by}
-        by = [_moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
+        by = [moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
         told = self._in_tangents(made.of)
         if made.kind == "jacobian":
             ways = {
                 BY_COLUMNS: lambda: by_columns(graph, by, told),
                 BY_ROWS: lambda: by_rows(graph, by, told),
                 BY_DERIVATIVES: lambda: self._by_row(function, made),
+                BY_CALLS: lambda: self._by_calls(function, made, by),
             }
             known = [form.name for form in function.forms]
             forms = [function.form_for(self.model, forced).name] if forced is not None else known
@@ -218,6 +220,15 @@ class Chooser:
         ]
         return replace(graph, outputs=tuple(named))
 
+    def _by_calls(self, function: Function, made: Whole, by: Sequence[Moving]) -> Graph:
+        """The Jacobian of a composition by the derivatives of the rows that it calls."""
+        composition = expanded(made.of, self.model)
+        assert composition is not None
+        chain = Chain(composition, self.model, by)
+        between = _graph_of(self._straight(composed(chain.between, self.model)).program)
+        jacobian = chain.jacobian(between, function.signature.outputs)
+        return _graph_of(self._straight(composed(jacobian, self.model)).program)
+
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs with respect to which the function is differentiated."""
         names = {x.name for x in made.by}
@@ -231,9 +242,9 @@ class Chooser:
 
     def _in_tangents(self, of: Function) -> dict[str, Moving]:
         """The outputs of a function that are configurations, whose rates are given in the tangent space."""
-        names = [y.name for y in of.signature.outputs if y.kind == "configuration"]
-        shape = (self.model.sizes["nv"],)
-        return {name: Moving(name, shape, _velocities(self.model)) for name in names}
+        return tangents(
+            self.model, of.sized(self.model, len(self.table.defaults) if self.table else 0).outputs
+        )
 
     def _straight(self, function: Function) -> Choice:
         """The cheapest straight line of a function, which is sought once."""
@@ -319,7 +330,7 @@ def _with_rates(
             continue
         numbers = builder.input(array.name, moved.size)
         in_elements = coordinates and moved.rates is not None
-        given[array.name] = _velocities(model)(given[moved.name], numbers) if in_elements else numbers
+        given[array.name] = velocities_of(model)(given[moved.name], numbers) if in_elements else numbers
     values = replay(builder, graph, given)
     return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])
 
@@ -330,63 +341,3 @@ def _table_last(graph: Graph) -> Graph:
     inputs = sorted(graph.inputs, key=lambda array: array.name == TABLE)
     values = replay(builder, graph, {array.name: builder.input(array.name, array.size) for array in inputs})
     return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])
-
-
-def _moving(model: Model, x: SizedArgument, *, coordinates: bool) -> Moving:
-    """The motion of an input: q moves joint by joint, and other inputs move element by element."""
-    if x.kind != "configuration":
-        return Moving(x.name, x.shape)
-    if coordinates:
-        return Moving(x.name, x.shape, _within(model))
-    return Moving(x.name, (model.sizes["nv"],), _rates(model))
-
-
-def _joints(model: Model) -> list[Joint]:
-    return [body.joint for body in model.bodies if body.joint.follows is None]
-
-
-def _rates(model: Model) -> Rates:
-    """The map from the velocity v to the rates of q."""
-
-    def rates(q: Sequence[Expr], v: Sequence[Expr]) -> Sequence[Scalar]:
-        found = {x.idx_q: x.type.rates(_own(x, q), x.slice(v), _angle) for x in _joints(model)}
-        return _placed(len(q), found)
-
-    return rates
-
-
-def _velocities(model: Model) -> Rates:
-    """The map from rates of q to the velocity v."""
-
-    def velocities(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
-        found = {x.idx_v: x.type.velocities(_own(x, q), _own(x, rates), _angle) for x in _joints(model)}
-        return _placed(model.sizes["nv"], found)
-
-    return velocities
-
-
-def _within(model: Model) -> Rates:
-    """The map that removes from rates of q the parts that change the length of quaternions."""
-
-    def within(q: Sequence[Expr], rates: Sequence[Expr]) -> Sequence[Scalar]:
-        found = {x.idx_q: x.type.within(_own(x, q), _own(x, rates)) for x in _joints(model)}
-        return _placed(len(q), found)
-
-    return within
-
-
-def _own(joint: Joint, q: Sequence[Expr]) -> Sequence[Expr]:
-    """The joint's elements of q."""
-    return q[joint.idx_q : joint.idx_q + joint.nq]
-
-
-def _placed(size: int, parts: Mapping[int, Sequence[Scalar]]) -> list[Scalar]:
-    """A vector from its parts, each given with its first index."""
-    found: list[Scalar] = [0] * size
-    for start, values in parts.items():
-        found[start : start + len(values)] = values
-    return found
-
-
-def _angle(x: Expr) -> Angle:
-    return Angle(x.cos(), x.sin())

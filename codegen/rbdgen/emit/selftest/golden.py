@@ -61,12 +61,21 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
     """Reproducible random states with the interpreter's outputs.
 
     For float, the inputs are numbers that a float holds, so that both sides compute with the same numbers.
+    States whose results are not finite, as outside of the limits of a barrier, are replaced.
 
     Raises:
         EmitError: too few states have finite results for a hash.
     """
-    inputs = _inputs(facts, function, real, states, f"{function.name} {facts.nq} {facts.nv}")
+    seed = f"{function.name} {facts.nq} {facts.nv}"
+    inputs = _inputs(facts, function, real, states, seed)
     outputs = run(function.program, inputs)
+    if not _finite(outputs).all():
+        inputs = _inputs(facts, function, real, DRAWN, f"{seed} more")
+        finite = _finite(run(function.program, inputs))
+        if finite.sum() < states:
+            raise EmitError(_too_few(function, int(finite.sum())))
+        inputs = {name: values[finite][:states] for name, values in inputs.items()}
+        outputs = run(function.program, inputs)
     cases = tuple(_case(inputs, outputs, k) for k in range(states))
     tolerance = TOLERANCE[real]
     if real == "float":
@@ -75,16 +84,27 @@ def golden_vectors(facts: RobotFacts, function: FunctionSource, real: Real, stat
     return Golden(cases, tolerance, _bits(facts, function, real))
 
 
+def _finite(outputs: Mapping[str, Array]) -> Array:
+    """Whether all results are finite, for every state."""
+    found = [np.isfinite(values).reshape(len(values), -1) for values in outputs.values()]
+    return np.asarray(np.concatenate(found, axis=1).all(axis=1))
+
+
+def _too_few(function: FunctionSource, finite: int) -> str:
+    return (
+        f"function '{function.name}': its results are finite in only {finite} of {DRAWN} random states, too"
+        " few for a self-test; give inputs of your own function a range, or look for extreme masses, inertias"
+        " or lengths in the robot's file"
+    )
+
+
 def _bits(facts: RobotFacts, function: FunctionSource, real: Real) -> int:
     inputs = plain_inputs(function.signature.inputs, facts.manifold, real)
     # the program with lanes is run if there is one, because limb by limb zeros may have other signs
     outputs = run(function.lanes or function.program, inputs, BUILTIN)
     bits, compared = hash_of_outputs([outputs[argument.name] for argument in function.signature.outputs])
     if compared < FEWEST:
-        raise EmitError(
-            f"function '{function.name}': its results are finite in only {compared} of {DRAWN} random states,"
-            " too few for a self-test; look for extreme masses, inertias or lengths in the robot's file"
-        )
+        raise EmitError(_too_few(function, compared))
     return bits
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
 from rbdgen.functions.form import Form, Outputs, cheap, swept, swept_in_loops
-from rbdgen.functions.function import Function, Identity
+from rbdgen.functions.function import Function, Identity, Through
 from rbdgen.functions.inverse_dynamics.along import torque_rates
 from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import gravity_torque, nonlinear_effects, rnea
 from rbdgen.functions.resistance import Added, rotor_torque, spring, torque
 from rbdgen.model.model import Model
 from rbdgen.signature import Signature
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.sweep import Sweep
 
@@ -57,6 +59,13 @@ RNEA = Function(
     along=ALONG,
 )
 
+
+def _without_acceleration(model: Model, x: State, rnea: Callable[[State], Sequence[Scalar]]) -> Outputs:
+    """Inverse dynamics without acceleration, and at rest if the function has no velocity."""
+    zeros = [0] * model.sizes["nv"]
+    return [rnea(replace(x, v=x.v or zeros, a=zeros))]
+
+
 NLE = Function(
     Signature("nle", (Q, V), (TAU,)),
     "nonlinear effects, C(q, v) v + g(q)",
@@ -78,6 +87,7 @@ NLE = Function(
             lambda call, x: (call("rnea", a=0 * x["a"]), call("nle")),
         ),
     ),
+    through=Through("rnea", _without_acceleration),
     along=ALONG,
 )
 
@@ -95,6 +105,7 @@ GRAVITY = Function(
         pin.computeGeneralizedGravity(model, data, x["q"]) + x["resistance"].spring
     ),
     resistance=(Added("tau", spring),),
+    through=Through("rnea", _without_acceleration),
     along=ALONG,
 )
 

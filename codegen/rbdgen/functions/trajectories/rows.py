@@ -11,7 +11,7 @@ from rbdgen.functions.configurations.rows import Q_NEXT
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.form import Form, Outputs, flat
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import Function, Identity
+from rbdgen.functions.function import Function, Identity, Through
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.trajectories.steps import (
@@ -78,6 +78,7 @@ def _step(name: str, step: Callable[[Model, State, Forward], Outputs], method: s
         tuple(_stepping(step, method)),
         operations=lambda size: stages * 900 * size.bodies,
         measure=(_FORWARD, None),
+        through=Through(_FORWARD.name, step),
         identities=(
             Identity(
                 "a step with dt = 0 keeps v",

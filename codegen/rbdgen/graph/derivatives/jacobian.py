@@ -27,7 +27,11 @@ def jacobian_name(y: str, x: str) -> str:
 
 def by_columns(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
     """The derivative of every output by every x in `by`, column by column. For `told`, see `jvp`."""
-    along = jvp(graph, by, told)
+    return columns_of(jvp(graph, by, told), by)
+
+
+def columns_of(along: Graph, by: Sequence[Moving]) -> Graph:
+    """The derivative of every output by every x in `by`, from the graph of `jvp`."""
     builder = Builder()
     found = _along_units(builder, along, [x.name + DOT for x in by])
     outputs = []
@@ -41,16 +45,20 @@ def by_columns(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> 
 
 def by_rows(graph: Graph, by: Sequence[Moving], told: Told = AS_THEY_ARE) -> Graph:
     """The derivative of every output by every x in `by`, row by row. For `told`, see `vjp`."""
-    back = vjp(graph, by, told)
+    return rows_of(
+        vjp(graph, by, told), [told.get(y.name, Moving(y.name, y.shape)) for y in graph.outputs], by
+    )
+
+
+def rows_of(back: Graph, of: Sequence[Moving], by: Sequence[Moving]) -> Graph:
+    """The derivative of every y in `of` by every x in `by`, from the graph of `vjp`."""
     builder = Builder()
-    names = [y.name + BAR for y in graph.outputs]
-    found = _along_units(builder, back, names)
+    found = _along_units(builder, back, [y.name + BAR for y in of])
     outputs = []
-    for y, rows in zip(graph.outputs, found, strict=True):
-        moving = told.get(y.name, Moving(y.name, y.shape))
+    for y, rows in zip(of, found, strict=True):
         for x in by:
             elements = [element for row in rows for element in row[x.name + BAR]]
-            outputs.append((jacobian_name(y.name, x.name), (*moving.shape, *x.shape), elements))
+            outputs.append((jacobian_name(y.name, x.name), (*y.shape, *x.shape), elements))
     return builder.graph(outputs)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
-from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.program import Loop, Program, straight_line
+from rbdgen.graph.node import Graph, Input
+from rbdgen.graph.programs.program import Loop, Program
 
 Dependence = dict[str, dict[str, tuple[int, ...]]]
 """Pairs of an element of an output and an element of an input on which it depends, by output and input.
@@ -23,20 +23,19 @@ def dependence(graph: Graph, inputs: Collection[str]) -> Dependence:
     An element of an output depends on an element of an input if a path of operations leads from one to the
     other.
     """
-    return dependence_of_program(straight_line(graph), inputs)
+    spans, marks = _marked(graph.inputs, inputs)
+    found = _through(graph, [mark for array in graph.inputs for mark in marks[array.name]])
+    return {
+        output.name: {
+            name: _pairs([found[k] for k in output.elements], *span) for name, span in spans.items()
+        }
+        for output in graph.outputs
+    }
 
 
 def dependence_of_program(program: Program, inputs: Collection[str]) -> Dependence:
     """As `dependence`, through all loops of a program."""
-    spans: dict[str, tuple[int, int]] = {}
-    marks: dict[str, list[int]] = {}
-    first = 0
-    for array in program.inputs:
-        marked = array.name in inputs
-        marks[array.name] = [1 << (first + k) if marked else 0 for k in range(array.size)]
-        if marked:
-            spans[array.name] = first, array.size
-            first += array.size
+    spans, marks = _marked(program.inputs, inputs)
     sizes = {name: len(table) for name, table in program.tables.items()} | dict(program.scratch)
     sizes |= {output.name: output.size for output in program.outputs}
     marks |= {name: [0] * size for name, size in sizes.items()}
@@ -49,6 +48,30 @@ def dependence_of_program(program: Program, inputs: Collection[str]) -> Dependen
     }
 
 
+def _marked(
+    arrays: Sequence[Input], inputs: Collection[str]
+) -> tuple[dict[str, tuple[int, int]], dict[str, list[int]]]:
+    """The bits of each of these inputs, as the first one and their number, and the marks of all elements."""
+    spans: dict[str, tuple[int, int]] = {}
+    marks: dict[str, list[int]] = {}
+    first = 0
+    for array in arrays:
+        marked = array.name in inputs
+        marks[array.name] = [1 << (first + k) if marked else 0 for k in range(array.size)]
+        if marked:
+            spans[array.name] = first, array.size
+            first += array.size
+    return spans, marks
+
+
+def _through(graph: Graph, taken: Sequence[int]) -> list[int]:
+    """The marks of all nodes, from those of the elements of all inputs."""
+    found: list[int] = []
+    for op, args, value in graph.nodes:
+        found.append(taken[int(value)] if op == "input" else reduce(or_, (found[k] for k in args), 0))
+    return found
+
+
 def _mark_run(loop: Loop, run: int, marks: dict[str, list[int]]) -> None:
     """Mark what one run of a loop writes with the marks of all that it depends on."""
     taken = [
@@ -56,9 +79,7 @@ def _mark_run(loop: Loop, run: int, marks: dict[str, list[int]]) -> None:
         for array in loop.kernel.inputs
         for address in loop.reads[array.name].addresses(run)
     ]
-    found: list[int] = []
-    for op, args, value in loop.kernel.nodes:
-        found.append(taken[int(value)] if op == "input" else reduce(or_, (found[k] for k in args), 0))
+    found = _through(loop.kernel, taken)
     for output in loop.kernel.outputs:
         access = loop.writes[output.name]
         for address, element in zip(access.addresses(run), output.elements, strict=True):

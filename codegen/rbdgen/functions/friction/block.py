@@ -20,6 +20,7 @@ from math import cos, pi, sin
 from typing import Final
 
 from rbdgen.functions.friction.cone import TINY
+from rbdgen.functions.friction.ground import LEAST_PIVOT
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Scalar, maximum, select, select_le, sqrt
 
@@ -28,11 +29,10 @@ Rows = Sequence[Sequence[Scalar]]
 HALVINGS: Final = 12
 """The number of halvings. With 8 of them, the Newton steps that follow have more to do."""
 
-LEAST: Final = 1e-3
+LEAST_RESISTANCE: Final = 1e-3
 """The least resistance of a sliding contact to its normal impulse, relative to D_nn. In a contact that jams,
 the true resistance is negative.
 """
-
 
 Plane = tuple[Scalar, Scalar]
 """A vector of the tangent plane."""
@@ -47,11 +47,11 @@ def impulse_of_cone(D: Rows, b: Sequence[Scalar], mu: Scalar) -> list[Scalar]:
         mu: the coefficient of friction.
     """
     (_, _, u), (_, _, w), (_, _, normal) = D
-    x, y, z = (-value for value in ldl(D).solve(b))
+    x, y, z = impulse_of_joint(D, b)
     length, radius = x * x + y * y, mu * z
     inverse = 1 / maximum(sqrt(length), TINY)
     p, s = _slip(D, b, mu, (-x * inverse, -y * inverse))
-    pressing = maximum(-b[2], 0) / maximum(normal - mu * (u * p + w * s), normal * LEAST)
+    pressing = maximum(-b[2], 0) / maximum(normal - mu * (u * p + w * s), normal * LEAST_RESISTANCE)
     push = -(mu * pressing)
     found = []
     for sticks, slides in zip((x, y, z), (push * p, push * s, pressing), strict=True):
@@ -65,11 +65,13 @@ def _slip(D: Rows, b: Sequence[Scalar], mu: Scalar, e: Plane) -> Plane:
     """The direction of the slip, from a first guess e."""
     (a, d, u), (_, c, w), (_, _, normal) = D
     x, y = e
-    least, pressed, lifted = normal * LEAST, mu * b[2], (b[2] * u, b[2] * w)
+    least, tilt, lifted = normal * LEAST_RESISTANCE, (mu * u, mu * w), (b[2] * u, b[2] * w)
+    pressed = mu * b[2]
+    a, c, d = pressed * a, pressed * c, pressed * d
     for k in range(HALVINGS):
-        resisting = maximum(normal - mu * (u * x + w * y), least)
-        slip_x = b[0] * resisting - lifted[0] + pressed * (a * x + d * y)
-        slip_y = b[1] * resisting - lifted[1] + pressed * (d * x + c * y)
+        resisting = maximum(normal - (tilt[0] * x + tilt[1] * y), least)
+        slip_x = b[0] * resisting - lifted[0] + (a * x + d * y)
+        slip_y = b[1] * resisting - lifted[1] + (d * x + c * y)
         angle = pi / 4 / 2**k
         turn = select(0, x * slip_y - y * slip_x, sin(angle), -sin(angle))
         x, y = cos(angle) * x - turn * y, cos(angle) * y + turn * x
@@ -78,4 +80,4 @@ def _slip(D: Rows, b: Sequence[Scalar], mu: Scalar, e: Plane) -> Plane:
 
 def impulse_of_joint(D: Rows, b: Sequence[Scalar]) -> list[Scalar]:
     """The impulse with which all rows of a bilateral contact come to rest."""
-    return [-value for value in ldl(D).solve(b)]
+    return [-value for value in ldl(D, least=LEAST_PIVOT).solve(b)]

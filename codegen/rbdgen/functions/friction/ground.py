@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rbdgen.functions.friction.arguments import Law
+from rbdgen.functions.friction.cone import TINY
 from rbdgen.spatial.ops import Vector
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
+
+LEAST_PIVOT: Final = 1e-12
+"""The least element of the diagonal of G, relative to the trace of its block, and the least pivot of a block,
+relative to the diagonal. They are smaller only where nothing moves a contact in some direction.
+"""
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,12 @@ def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     return [tangential, tangential, 1 / normal]
 
 
-def softened(G: Sequence[Sequence[Scalar]], first: int, softness: Scalar) -> list[Scalar]:
-    """The diagonal of a contact's block of G + R, where R is the compliance of the contact."""
-    own = [G[k][k] for k in range(first, first + 3)]
-    soft = mul(mul(softness, 1 / 3), dot(own, [1, 1, 1]))
-    return [add(value, soft) for value in own]
+def softened(block: Sequence[Sequence[Scalar]], softness: Scalar) -> list[Scalar]:
+    """The diagonal of G + R for the block of a contact, where R is the compliance of the contact.
+
+    Every element is positive, also for a row that nothing moves.
+    """
+    own = [row[k] for k, row in enumerate(block)]
+    trace = dot(own, [1] * len(own))
+    soft, least = mul(mul(softness, 1 / len(own)), trace), maximum(mul(LEAST_PIVOT, trace), TINY)
+    return [maximum(add(value, soft), least) for value in own]

@@ -182,7 +182,8 @@ def residual(problem: Problem, impulses: Sequence[Scalar]) -> Scalar:
     velocities = problem.velocities(impulses)
     F = problem.values(problem.natural_map(impulses, velocities), velocities)
     largest: Scalar = 0
+    total: Scalar = 0
     for value, step in zip(F, problem.steps, strict=True):
-        largest = maximum(largest, maximum(value, -value) / step)
-    total = dot(F, F)
+        size = abs(value)
+        largest, total = maximum(largest, size / step), add(total, size)
     return select(-1, total, largest, total)  # NaN if any of them is

@@ -155,7 +155,7 @@ class Compiled:
             self.looked_at_by(look)
 
     def looked_at_by(self, look: Look) -> None:
-        """Passes the inputs of every later call to `look` too. Calls are not slowed down unless this is used."""
+        """Passes the inputs of every later call to `look` too. Calls are not slowed down without one."""
         quick, before = self._quick, self._look
 
         def looked_at(*given: Any, **named: Any) -> Any:

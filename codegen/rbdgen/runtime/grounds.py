@@ -31,6 +31,9 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
         (k, x) for k, x in enumerate(signature.inputs) if x.kind in ("planes", "nonnegative", "time_step")
     ]
 
+    # the law of contact begins with the softness; the numbers of each contact have no defaults
+    law = next((x for _, x in checked if x.kind == "nonnegative" and x.default is not None), None)
+
     def look(
         signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
     ) -> None:
@@ -42,12 +45,10 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
             plain = type(given) is np.ndarray and given.dtype == dtype
             values = given if plain else numbers_of(given)
             if values.size and values.shape[values.ndim - len(argument.shape) :] == argument.shape:
-                _check(f"{signature.name}: {argument.name}", argument, values.reshape(-1, argument.size))
-                if argument.name == "law" and dtype == np.float32 and (values[..., 0] < SOFTEST).any():
-                    raise ArrayValueError(
-                        f"{signature.name}: law[0], the softness, is {values[..., 0].min():g}; "
-                        f"pass at least {SOFTEST:g} in float"
-                    )
+                where, rows = f"{signature.name}: {argument.name}", values.reshape(-1, argument.size)
+                _check(where, argument, rows)
+                if argument is law and dtype == np.float32:
+                    _check_softness(where, rows[:, 0])
 
     return look
 
@@ -71,3 +72,9 @@ def _check(where: str, argument: SizedArgument, values: np.ndarray[Any, Any]) ->
                 f"{where} has a normal of length {lengths[row]:.7g}, at the contact with the number "
                 f"{row % argument.shape[0]}; scale normals to length 1"
             )
+
+
+def _check_softness(where: str, softness: np.ndarray[Any, Any]) -> None:
+    if (softness < SOFTEST).any():
+        least = softness.min()
+        raise ArrayValueError(f"{where}[0], the softness, is {least:g}; pass at least {SOFTEST:g} in float")

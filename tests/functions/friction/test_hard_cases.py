@@ -191,3 +191,20 @@ def test_jams_are_told() -> None:
     found = step(quadruped(), **inputs)
     assert 0 < (found.residual > 1e-6).mean() < 0.02
     assert all(np.isfinite(output).all() for output in found)
+
+
+@pytest.mark.parametrize(
+    ("plan", "softness", "solved"), [((3, 2, 0), 1e-4, 0.5), ((5, 8, 2), 1e-4, 0.8), ((5, 8, 2), 1e-2, 0.93)]
+)
+def test_hard_impacts_of_soles(plan: tuple[int, int, int], softness: float, solved: float) -> None:
+    """The shares of solved impacts of a block on its four corners, as the documentation gives them."""
+    count, rng = 1024, np.random.default_rng(5)
+    q = np.tile([0.0, 0, 0, 0, 0, 0, 1], (count, 1))
+    q[:, 3:5] = 0.005 * rng.standard_normal((count, 2))
+    q[:, 3:] /= np.linalg.norm(q[:, 3:], axis=1)[:, None]
+    q[:, 2] = 0.05 + 1e-3 * rng.random(count)
+    v = rng.standard_normal((count, 6)) - [0, 0, 1, 0, 0, 0]
+    friction = rng.uniform(0, 1.2, (count, 1)) * np.ones(4)
+    found = step(block(plan), q=q, v=v, friction=friction, dt=2e-3, law=law(softness=softness))
+    assert abs((found.residual < 1e-6).mean() - solved) < 0.05
+    assert all(np.isfinite(output).all() for output in found)

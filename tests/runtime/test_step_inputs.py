@@ -10,7 +10,10 @@ import pytest
 import rbdgen
 from rbdgen import Point
 from rbdgen.cli import main
+from rbdgen.cli.arguments import robot_of
+from rbdgen.cli.parsers import PARSERS
 from rbdgen.errors import ArrayValueError, RbdgenError
+from rbdgen.functions.friction.step import solver_of
 from rbdgen.runtime import Library
 
 ROBOT: dict[str, Any] = {"base": "floating", "contacts": [Point("tip", "lower", (0, 0, -1)), Point("lower")]}
@@ -120,6 +123,19 @@ def test_in_float_contacts_are_a_little_soft() -> None:
 
 
 # ---- options
+
+
+def test_a_plan_is_given_from_both_sides() -> None:
+    """Every plan gives its own numbers of sweeps and Newton steps."""
+    given = ["double_pendulum", "--base", "floating", "--contact", "lower", "--contact-solver", "5,3,2"]
+    shell = robot_of(PARSERS["generate"]().parse_args(given), "double_pendulum")
+    python = rbdgen.load_robot(
+        "double_pendulum", base="floating", contacts=["lower"], contact_solver=[5, 3, 2]
+    )
+    assert shell.model.contact_solver == python.model.contact_solver == (5, 3, 2)
+    assert rbdgen.load_robot("double_pendulum", **ROBOT).model.contact_solver == (3, 2, 0)
+    loops = [(loop.name, loop.count) for loop in solver_of(python.model).looped().loops]
+    assert loops[1:] == [("sweep", 5), ("newton", 1), ("sweep", 2), ("newton", 1), ("newton", 1), ("end", 1)]
 
 
 @pytest.mark.parametrize(

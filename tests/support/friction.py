@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -83,10 +82,10 @@ def plane(normal: Any, offset: float = 0.0) -> Array:
 # ---- robots
 
 
-def on_points(points: dict[str, tuple[float, float, float]], radius: float = 0.0, **more: Any) -> Robot:
+def on_points(points: dict[str, tuple[float, float, float]], **more: Any) -> Robot:
     """A free body of 2 kg with contacts at points."""
     built = rbdgen.RobotBuilder("body").add_body("body", mass=2, inertia=(0.01, 0.015, 0.02))
-    contacts = [Point(name, "body", at, radius=radius) for name, at in points.items()]
+    contacts = [Point(name, "body", at) for name, at in points.items()]
     return rbdgen.load_robot(built, base="floating", contacts=contacts, **more)
 
 
@@ -128,10 +127,7 @@ def crouched(bend: float = 0.7) -> Array:
 
 def standing_torques(q: Array) -> Array:
     """Torques with which the quadruped rests on its four feet, with forces that are the smallest."""
-    (J,), (h,) = (
-        outputs(quadruped(), "contact_jacobian", q=q),
-        outputs(quadruped(), "nle", q=q, v=np.zeros(18)),
-    )
+    (J,), (h,) = outputs(quadruped(), "contact_jacobian", q=q), outputs(quadruped(), "nle", q=q, v=0 * q[:18])
     actuated = np.vstack([np.zeros((6, 12)), np.eye(12)])
     balance = np.hstack([actuated, J[0].T])
     found: Array = np.linalg.lstsq(balance, h[0], rcond=None)[0][:12]
@@ -162,13 +158,7 @@ def checked(model: Model, found: Stepped, **inputs: Any) -> Checked:
     softness, pull, push = inputs.get("law", LAW)[:3]
     (M,), (J,) = outputs(model, "crba", q=q), outputs(model, "contact_jacobian", q=q)
     position = outputs(model, "contact_pose", q=q)[0]
-    moved = np.stack(
-        [
-            model.manifold.integrate(x, y)
-            for x, y in zip(np.broadcast_to(q, found.q.shape), dt * found.v, strict=True)
-        ]
-    )
-    integration = np.abs(found.q - moved).max(1)
+    integration = np.abs(found.q - model.manifold.integrate(q, dt * found.v)).max(1)
     blocks = J.reshape(count, K, 3, -1)
     G = np.einsum("skij,sjl,skml->skim", blocks, np.linalg.inv(M), blocks)
     diagonal = np.einsum("skii->ski", G)
@@ -261,9 +251,8 @@ class Recorded(NamedTuple):
 
 
 def _trot(time: Array, standing: Array, trots: Array) -> Array:
-    """Angles of the joints: two pairs of diagonal legs take turns to lift."""
-    angles = np.tile(standing, (len(time), 1)) if standing.ndim == 1 else standing.copy()
-    phase = 2 * np.pi * 2.5 * time
+    """Angles of the joints of each case: where it trots, two pairs of diagonal legs take turns to lift."""
+    angles, phase = standing.copy(), 2 * np.pi * 2.5 * time
     for leg, sign in ((0, 1), (3, 1), (1, -1), (2, -1)):
         lift = 0.35 * np.maximum(0, sign * np.sin(phase)) * trots
         angles[:, 3 * leg + 1] += lift + 0.15 * sign * np.cos(phase) * trots
@@ -303,15 +292,10 @@ def recorded(steps: int = 120) -> Recorded:
     return Recorded(cases, joined, np.array(residuals))
 
 
-def simulate(
-    model: Model, steps: int, controls: Callable[[int, Array, Array], Array] | None = None, **inputs: Any
-) -> list[Stepped]:
+def simulate(model: Model, steps: int, **inputs: Any) -> list[Stepped]:
     """Steps one after another, from the given inputs."""
     found: list[Stepped] = []
-    state = dict(inputs)
-    for k in range(steps):
-        if controls is not None:
-            state["tau"] = controls(k, state["q"], state["v"])
-        found.append(step(model, **state))
-        state["q"], state["v"] = found[-1].q, found[-1].v
+    for _ in range(steps):
+        found.append(step(model, **inputs))
+        inputs = {**inputs, "q": found[-1].q, "v": found[-1].v}
     return found

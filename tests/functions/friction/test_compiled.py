@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -137,6 +138,17 @@ def test_the_solver_in_float() -> None:
     G = np.array([np.stack(row) for row in solver.matrix(list(rounded["strips"].T))])
     change = np.einsum("ijs,sj->si", G, np.float64(found["solved"]) - expected["solved"])
     assert 1e-9 < np.abs(change).max() < 1e-5
+
+
+def test_all_engines_generate_steps(tmp_path: Path) -> None:
+    built = rbdgen.RobotBuilder("ball").add_body("ball", mass=2, inertia=(0.1, 0.1, 0.1))
+    robot = rbdgen.load_robot(built, base="floating", contacts=[Point("at", "ball", radius=0.1)])
+    costs = []
+    for engine in ("casadi", "sympy", "graph"):
+        folder = rbdgen.generate(robot, tmp_path / engine, ["contact_step"], engine=engine, compiled=False)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        costs.append(manifest["functions"]["contact_step"]["operations"]["total"])
+    assert costs[0] == costs[1] == costs[2]
 
 
 # ---- operations

@@ -8,12 +8,13 @@ from typing import Final
 
 from rbdgen.functions.friction.arguments import Law
 from rbdgen.functions.friction.cone import TINY
-from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
 
 LEAST_PIVOT: Final = 1e-12
 """The least element of the diagonal of G, relative to the trace of its block, and the least pivot of a block,
-relative to the diagonal. They are smaller only where nothing moves a contact in some direction.
+relative to its element of the diagonal. Smaller ones, which exist where nothing moves a contact in some
+direction, are raised to this, so that steps stay finite.
 """
 
 
@@ -41,6 +42,11 @@ class Plane:
     @property
     def normal(self) -> Vector:
         return self.axes[2]
+
+    def in_world(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+        """An impulse along the axes of the plane, in the axes of the world."""
+        parts = (e * value for e, value in zip(self.axes, impulse, strict=True))
+        return list(sum(parts, ZERO))
 
 
 def planes(ground: Sequence[Scalar]) -> list[Plane]:

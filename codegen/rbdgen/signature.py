@@ -48,6 +48,7 @@ Kind = Literal[
     "time_step",
     "held",
     "planes",
+    "error",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -63,6 +64,7 @@ Kind = Literal[
 - `nonnegative`: numbers that are not negative, such as which contacts are closed.
 - `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
 - `planes`: a unit normal and an offset in each row.
+- `error`: an error that is 0 except for rounding, so that it has no relative error.
 - `values`: none of these.
 """
 

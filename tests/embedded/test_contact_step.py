@@ -60,3 +60,13 @@ def test_on_the_board(board: str, product: Product, tmp_path: Path) -> None:
     assert violations(image.figures, loops={subject.function: len(loops)}) == ()
     found = violations(image.figures)
     assert found[0].startswith(f"{subject.function}: {len(loops)} conditional branches")
+
+
+def test_its_error_in_float_leaves_the_residual_out(tmp_path: Path) -> None:
+    """The residual is 0 except for rounding, so its relative error would be thousands."""
+    options = Options(functions=("contact_step",), real="float", target="cortex-m4f")
+    made = generate(hopper(), options, tmp_path)
+    facts = made.manifest["functions"]["contact_step"]
+    assert facts["float_error"] <= 1
+    assert facts["object_bytes"] > 4000
+    assert len(facts["loops"]) == 2  # the impulses are cleared, and the sweeps

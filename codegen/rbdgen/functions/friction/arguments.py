@@ -51,5 +51,5 @@ IMPULSE: Final = rows(
     "impulses that the world exerts on the robot, in world axes; those of closed loops in their rows' axes",
 )
 RESIDUAL: Final = Argument(
-    "residual", "values", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"
+    "residual", "error", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"
 )

@@ -167,6 +167,10 @@ def test_random_trees(seed: int) -> None:
         found = assert_forms_agree(model, inputs, 1e-6, ("q", "v"))
     except ZeroDivisionError:  # M is constant and the rows are dependent; numbers of C become infinite here
         reject()
+    except TypeError as error:  # exact numbers of M have no roots
+        if "no callable sqrt method" not in str(error):
+            raise
+        reject()
     assert all(np.isfinite(output).all() for output in found)
     assert momentum_error(model, found, **inputs) < 1e-9
 

@@ -49,6 +49,7 @@ Kind = Literal[
     "time_step",
     "held",
     "planes",
+    "error",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -66,6 +67,7 @@ Kind = Literal[
 - `coefficients`: numbers that are not negative, such as those of friction.
 - `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
 - `planes`: a unit normal and an offset in each row.
+- `error`: an error that is 0 except for rounding, so that it has no relative error.
 - `values`: none of these.
 """
 

@@ -209,7 +209,7 @@ class _Robot(NamedTuple):
             value = value[..., ten_columns(self.bodies)]
         if kind == "by_external_forces":
             value = value[:, [joint - 1 for joint in self.bodies]]
-        if not self.followers or kind in ("scalar", "energy_coefficients", "values"):
+        if not self.followers or kind in ("scalar", "energy_coefficients", "error", "values"):
             return value
         G = self.spread()
         if kind == "columns":

@@ -382,7 +382,7 @@ def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequen
     if argument.kind in ("force", "columns"):
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
         return flat(list(map(model.coupling.folded, rows)))
-    assert argument.kind in ("scalar", "energy_coefficients", "values")
+    assert argument.kind in ("scalar", "energy_coefficients", "error", "values")
     return output
 
 

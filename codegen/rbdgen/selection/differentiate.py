@@ -84,12 +84,19 @@ class Chooser:
 
     def _around(self, function: Function, made: Around, forced: str | None) -> Choice:
         """The cheapest straight line around the loops of a function."""
-        chosen = self._choose(_line_of(function, made), forced, 1)
+        chosen = replace(self, engine=self._engine_of_loops)._choose(_line_of(function, made), forced, 1)
         return self._with_loops(function, chosen, made.inner)
+
+    @property
+    def _engine_of_loops(self) -> str:
+        """The engine that traces straight lines around loops, and these loops. SymPy rewrites choices between
+        choices to conditions that no graph has.
+        """
+        return "graph" if self.engine == "sympy" else self.engine
 
     def _implicit(self, function: Function, made: Differentiated, of: Around) -> Choice:
         """The derivative of a straight line around loops that solve an equation."""
-        chosen = self._straight(_line_of(made.of, of))
+        chosen = replace(self, engine=self._engine_of_loops)._straight(_line_of(made.of, of))
         by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         line = ImplicitLine(_graph_of(chosen.program), of, made.of.held_by(self.model), by, self._told(made))
         signature = function.sized(line.model, len(self.table.defaults) if self.table else 0)
@@ -101,8 +108,8 @@ class Chooser:
 
     def _with_loops(self, function: Function, line: Choice, inner: Sequence[Inner]) -> Choice:
         """The program of a straight line around these loops."""
-        model = function.held_by(self.model)
-        loops = [apply(trace_inner(model, x, self.engine), TO_C) for x in inner]
+        model, engine = function.held_by(self.model), self._engine_of_loops
+        loops = [apply(trace_inner(model, x, engine), TO_C) for x in inner]
         outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
         inside = sum((program.cost for program in loops), Cost())
         alternatives = {name: count + inside for name, count in line.alternatives.items()}

@@ -71,8 +71,8 @@ def cone(impulse: Sequence[Scalar], velocity: Sequence[Scalar], mu: Scalar, scal
     """The natural map of a contact."""
     (x, y, z), (u, w, c) = impulse, velocity
     target, on = pressed(z - scale.normal * c, scale.smoothing)
-    held = select(0, on, 1, 0)
-    pressing = select(0, on, maximum(z, 0), 0)
+    held = select(0, target, 1, 0)  # the target is positive where y_n is
+    pressing = select(0, target, maximum(z, 0), 0)
     radius = mu * pressing
     p, s = x - scale.tangential * u, y - scale.tangential * w
     length = maximum(sqrt(p * p + s * s), TINY)

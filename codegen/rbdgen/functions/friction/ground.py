@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.spatial.ops import Vector
-from rbdgen.spatial.scalar import Scalar, add, maximum, mul, select, sqrt, sub
+from rbdgen.functions.friction.cone import TINY
+from rbdgen.spatial.ops import ZERO, Vector
+from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
+
+LEAST_PIVOT: Final = 1e-12
+"""The least element of the diagonal of G, relative to the trace of its block, and the least pivot of a block,
+relative to its element of the diagonal. Smaller ones, which exist where nothing moves a contact in some
+direction, are raised to this, so that steps stay finite.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,11 @@ class Plane:
     @property
     def normal(self) -> Vector:
         return self.axes[2]
+
+    def in_world(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+        """An impulse along the axes of the plane, in the axes of the world."""
+        parts = (e * value for e, value in zip(self.axes, impulse, strict=True))
+        return list(sum(parts, ZERO))
 
 
 def planes(ground: Sequence[Scalar]) -> list[Plane]:
@@ -96,3 +108,13 @@ def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     spread = add(mul(half, half), mul(d, d))
     tangential = 1 / add(mul(0.5, add(a, c)), sqrt(spread))
     return [tangential, tangential, 1 / normal]
+
+
+def softened(block: Sequence[Sequence[Scalar]], softness: Scalar) -> list[Scalar]:
+    """The diagonal of G + R for the block of a contact, where R is its compliance in 1/kg.
+
+    Every element is positive, also for a row that nothing moves.
+    """
+    own = [row[k] for k, row in enumerate(block)]
+    least = maximum(mul(LEAST_PIVOT, dot(own, [1] * len(own))), TINY)
+    return [maximum(add(value, softness), least) for value in own]

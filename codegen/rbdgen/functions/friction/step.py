@@ -23,7 +23,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from rbdgen.functions.configurations.manifold import integrated
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.functions.friction.ground import Approach, Plane, normal_bias, planes, steps
+from rbdgen.functions.friction.ground import Approach, Plane, normal_bias, planes, softened, steps
 from rbdgen.functions.friction.newton import Block
 from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, STEPS, STRIPS, Solver, blocks_of
 from rbdgen.functions.resistance import model_of
@@ -120,12 +120,13 @@ class Step(Generic[OfContacts]):
         G = [list(row) for row in self.contacts.G]
         drive, scales, approaches = list(self._free), list[Scalar](), iter(self.approaches)
         for block, mobility in zip(self.solver.blocks, self._mobilities, strict=True):
-            rows = block.rows
-            if block.number is None:
+            rows, cone = block.rows, block.number is not None
+            soft = mul(self.law.softness, mobility) if cone else 0
+            for k, value in enumerate(softened([row[rows] for row in G[rows]], soft), rows.start):
+                G[k][k] = value
+            if not cone:
                 scales += [1 / G[k][k] for k in range(rows.start, rows.stop)]
                 continue
-            for k in range(rows.start, rows.stop):
-                G[k][k] = add(G[k][k], mul(self.law.softness, mobility))
             scales += steps([row[rows] for row in G[rows]])
             normal = rows.stop - 1
             drive[normal] = add(drive[normal], normal_bias(self.law, next(approaches)))

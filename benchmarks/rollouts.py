@@ -4,7 +4,7 @@
 results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of 50 steps in double. All calls
 of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
 with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
-Euler step is the same as `step`.
+Euler step is the same as `step`. A quadruped also stands on its feet, with contacts in both, see `standing`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from rich.table import Table
 
+from benchmarks import standing
 from benchmarks.batch import RESULTS, Json, least
 from benchmarks.bench import attempt, processor
 from benchmarks.contestants import Contest
@@ -61,6 +62,9 @@ def report(contest: Contest, repetitions: int) -> Json:
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     ways = ours(build_library(robot, Options.of(functions=FUNCTIONS)))
     ways |= attempt("MuJoCo", lambda: theirs(contest.urdf.read_text(encoding="utf-8"), robot)) or {}
+    if standing.feet_of(contest):
+        ways |= standing.ways(contest, ROLLOUTS, STEPS)
+        ways |= attempt("MuJoCo", lambda: standing.ways_of_mujoco(contest, ROLLOUTS, STEPS)) or {}
     best = dict.fromkeys(ways, float("inf"))
     for _ in range(repetitions):
         for name, way in ways.items():

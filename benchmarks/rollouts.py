@@ -4,7 +4,8 @@
 results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of 50 steps in double. All calls
 of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
 with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
-Euler step is the same as `step`. A quadruped also stands on its feet, with contacts in both, see `standing`.
+Euler step is the same as `step`. A robot with feet also stands on them, with contacts in both, see
+`standing`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from rich.console import Group
 from rich.table import Table
 
 from benchmarks import standing
@@ -39,7 +41,15 @@ Way = Callable[[], object]
 
 def main() -> None:
     """Measures the robots named on the command line, by default an arm and a quadruped."""
-    print_tables(__doc__, ROBOTS, measured)
+    print_tables(__doc__, ROBOTS, tables)
+
+
+def tables(contest: Contest, repetitions: int) -> Group:
+    """Measures a robot, and a robot with feet also on the ground, and returns a table of each."""
+    found = [measured(contest, repetitions)]
+    if standing.feet_of(contest):
+        found.append(standing.measured(contest, repetitions, ROLLOUTS, STEPS))
+    return Group(*found)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:
@@ -62,9 +72,6 @@ def report(contest: Contest, repetitions: int) -> Json:
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     ways = ours(build_library(robot, Options.of(functions=FUNCTIONS)))
     ways |= attempt("MuJoCo", lambda: theirs(contest.urdf.read_text(encoding="utf-8"), robot)) or {}
-    if standing.feet_of(contest):
-        ways |= standing.ways(contest, ROLLOUTS, STEPS)
-        ways |= attempt("MuJoCo", lambda: standing.ways_of_mujoco(contest, ROLLOUTS, STEPS)) or {}
     best = dict.fromkeys(ways, float("inf"))
     for _ in range(repetitions):
         for name, way in ways.items():

@@ -164,9 +164,18 @@ def test_rollouts_with_contacts_slide_as_is_told(capsys: pytest.CaptureFixture[s
     names: dict[str, Any] = {"np": np, "rbdgen": rbdgen}
     exec(example("trajectories.md", "Contacts"), names)
     assert f"```\n{capsys.readouterr().out}```" in page("trajectories.md")
-    gained = names["speed"][:, -1] - names["speed"][:, -501]
+    gained = names["speed"][:, -1] - names["speed"][:, -1001]
     np.testing.assert_allclose(gained, np.maximum(0, names["coulomb"]), rtol=0, atol=0.01)
     assert names["states"].residual.max() < 1e-9
+    exec(example("trajectories.md", "Uneven ground"), names)
+    x, _, z = np.moveaxis(
+        names["lib"].contact_pose(names["states"].q)[0], -1, 0
+    )  # of the centres of the feet
+    along, heights = -2 + 0.05 * np.arange(80), names["heights"][:, 0]
+    slope = (np.diff(heights) / 0.05)[np.searchsorted(along, x) - 1]
+    gaps = (z - np.interp(x, along, heights)) / np.sqrt(1 + slope**2) - 0.02
+    assert gaps.min() > -1e-3
+    assert np.abs(gaps[-1]).max() < 1e-5
 
 
 @pytest.mark.filterwarnings("ignore")  # warnings of the frameworks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from .plausible import Look
 
 FEEDBACK: Final = ("gains", "states")
 """The inputs of a rollout with feedback, in addition to those of its step."""
+
+TERRAIN: Final = ("heights", "grid")
+"""The inputs of a rollout on uneven ground, in addition to those of its step."""
 
 MOST_MADE: Final = 64
 """The largest number of compiled calls that a `Rollout` keeps, each for another number of steps."""
@@ -37,6 +40,19 @@ class Step(Function):
     def looked_at_by(self, look: Look) -> None:
         super().looked_at_by(look)
         self.rollout.looked_at_by(look)
+
+
+class _Asked(NamedTuple):
+    """What a compiled call of a rollout depends on."""
+
+    steps: int
+    last: bool
+    apart: tuple[str, ...]  # the inputs that have a value for each step
+    rows: int  # those of `states`; 0 without feedback
+    heights: tuple[int, int] | None  # the numbers of heights along x and y; None without them
+
+
+GRID: Final = SizedArgument("grid", (4,), "m", "where heights are: x0, y0, dx, dy")
 
 
 class Rollout:
@@ -63,10 +79,15 @@ class Rollout:
     one more part, the controls u_k (..., N, nv), or, with `last=True`, the last control. The function
     `difference` must have been generated.
 
+    On uneven ground, `lib.rollout(..., heights=H, grid=(x0, y0, dx, dy))` gives `contact_step` the plane that
+    touches the ground below each contact, from the position of the contact before the step. H[..., i, j] is
+    the height at x0 + i dx, y0 + j dy, with bilinear interpolation between; outside, the ground goes on level
+    from the border. The function `contact_pose` must have been generated.
+
     Raises, on a call:
         ArrayValueError: a shape does not fit, tau has no row, or `per_step` names no further input.
         ArrayTypeError: an array is not of real numbers, there are too few or too many arguments, or
-            `difference` was not generated.
+            `difference` or `contact_pose` was not generated.
     """
 
     def __init__(
@@ -81,12 +102,14 @@ class Rollout:
         assert step.rolling is not None
         self._rolling = step.rolling
         self._further = [step.inputs[k].name for k in step.rolling.further]
-        self._made: dict[tuple[int, int, bool, tuple[str, ...]], Compiled] = {}
+        self._ground = next((k for k, x in enumerate(step.inputs) if x.kind == "planes"), None)
+        self._made: dict[_Asked, Compiled] = {}
         self._look: Look | None = None
 
     def __repr__(self) -> str:
         feedback = ", gains=None, states=None" if self._rolling.feedback else ""
-        return f"<{self.__name__}({', '.join(self._names)}{feedback})>"
+        terrain = ", heights=None, grid=None" if self._ground is not None else ""
+        return f"<{self.__name__}({', '.join(self._names)}{feedback}{terrain})>"
 
     def __call__(
         self,
@@ -124,17 +147,21 @@ class Rollout:
         """The compiled call for as many steps as tau has rows. Removes inputs that are None from `named`."""
         if not isinstance(last, (bool, np.bool_)):
             raise ArrayTypeError(f"{self.__name__}: last is {type(last).__name__}; pass True or False")
-        for name in FEEDBACK:
+        optional = (*FEEDBACK, *(TERRAIN if self._ground is not None else ()))
+        for name in optional:
             if name in named and named[name] is None:
                 del named[name]
-        steps, rows = self._count(arrays, named), 0
+        steps, rows, heights = self._count(arrays, named), 0, None
         if any(name in named for name in FEEDBACK):
             rows = self._rows(named.get("states"), steps)
-        key = steps, rows, bool(last), self._apart(per_step)
+        apart = self._apart(per_step)
+        if any(name in named for name in TERRAIN if name in optional):
+            heights = self._heights(arrays, named, apart)
+        key = _Asked(steps, bool(last), apart, rows, heights)
         if key not in self._made:
             if len(self._made) >= MOST_MADE:
                 self._made.clear()
-            self._made[key] = self._compiled(*key)
+            self._made[key] = self._compiled(key)
         return self._made[key]
 
     def _apart(self, per_step: Any) -> tuple[str, ...]:
@@ -166,6 +193,27 @@ class Rollout:
             )
         return shape[-2]
 
+    def _heights(
+        self, arrays: Sequence[Any], named: Mapping[str, Any], apart: tuple[str, ...]
+    ) -> tuple[int, int]:
+        """The numbers of heights along x and y."""
+        assert self._ground is not None
+        ground = self._names[self._ground]
+        if len(arrays) > self._ground or ground in named or ground in apart:
+            raise ArrayTypeError(f"{self.__name__}: heights take the place of {ground}; pass one of them")
+        if not hasattr(self._code.lib, f"{self._symbol}_rollout_terrain_states"):
+            raise ArrayTypeError(
+                f"{self.__name__}: heights take the function contact_pose of the same contacts, all with "
+                f"friction, which was not generated; ask for it too, or pass {ground}"
+            )
+        shape = _shape(named.get("heights"))
+        if shape is None or len(shape) < 2 or min(shape[-2:]) < 2:
+            told = "is missing" if "heights" not in named else f"has shape {shape}"
+            raise ArrayValueError(
+                f"{self.__name__}: heights {told}; pass heights along x and y, (..., 2 or more, 2 or more)"
+            )
+        return shape[-2], shape[-1]
+
     def _rows(self, states: Any, steps: int) -> int:
         """The number of rows of `states`: one for each step, or one more for the state at the end."""
         if not self._rolling.feedback:
@@ -180,9 +228,9 @@ class Rollout:
         shape = _shape(states)
         return steps + 1 if shape is not None and shape[-2:-1] == (steps + 1,) else steps
 
-    def _compiled(self, steps: int, rows: int, last: bool, apart: tuple[str, ...]) -> Compiled:
-        """The compiled call for a number of steps. `rows` is that of `states`, 0 for rollouts without
-        feedback; `apart` are the inputs that have a value for each step."""
+    def _compiled(self, asked: _Asked) -> Compiled:
+        """The compiled call that is asked for."""
+        steps, last, apart, rows, heights = asked
         taken, rolling = self._step.inputs, self._rolling
         states, control = taken[: rolling.state], taken[rolling.control]
         inputs = tuple(_each(x, steps) if x is control or x.name in apart else x for x in taken)
@@ -193,8 +241,11 @@ class Rollout:
             gains = SizedArgument("gains", (steps, control.size, tangent), "", "feedback matrices")
             whole = (rows, sum(x.size for x in states))
             inputs = (*inputs, gains, SizedArgument("states", whole, "", "where the feedback is 0"))
-            results, way = (*results, control), "rollout_feedback"
+            results = (*results, control)
             operations += 2 * control.size * tangent
+        if heights:
+            inputs = (*inputs, SizedArgument("heights", heights, "m", "heights of the ground"), GRID)
+        way += ("_terrain" if heights else "") + ("_feedback" if rows else "")
         outputs = results if last else tuple(_each(x, steps) for x in results)
         dtype = np.dtype(np.float32 if self._real == "float" else np.float64)
         path, options = (self._step.name, "rollout"), {"last": last, "per_step": apart}
@@ -206,8 +257,8 @@ class Rollout:
             self._real,
             (None, f"{self._symbol}_{way}_states"),
             operations * steps,
-            LazyCall(self._content, self._code.digest, path, dtype, options, FEEDBACK),
-            (steps, int(last), *strides),
+            LazyCall(self._content, self._code.digest, path, dtype, options, (*FEEDBACK, *TERRAIN)),
+            (steps, int(last), *strides, *(heights or ())),
         )
         if self._look is not None:
             compiled.looked_at_by(self._look)

@@ -14,6 +14,7 @@ from support.own import COUNTED
 
 import rbdgen
 from rbdgen.description.schema import JointType
+from rbdgen.functions.friction.arguments import LAW
 from rbdgen.graph.kernels import KERNELS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -83,6 +84,26 @@ def test_an_arm_that_leans_on_a_table() -> None:
     np.testing.assert_allclose(names["lib"].contact_jacobian(names["q"]) @ names["a"], 0, atol=1e-9)
     assert (names["none"] == 0).all()
     assert not np.allclose(names["falling"], names["a"])
+
+
+def test_a_ball_that_lands_slides_and_rolls(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(example("friction.md"), names)
+    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
+    assert float(names["residual"][0]) < 1e-12
+
+
+def test_operations_of_steps_with_friction_are_those_pinned() -> None:
+    text = page("friction.md")
+    pinned = (DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step.txt").read_text()
+    counts = [int(x) for x in re.findall(r": (\d+) = ", pinned)]
+    told = re.findall(r"^\| \d,\d,\d \| ([\d ]+) \|$", text, re.MULTILINE)
+    told += re.findall(r"`contact_step` of the quadruped with 3,2,0 takes ([\d ]+) operations", text)
+    assert [int(x.replace(" ", "")) for x in told] == counts
+    assert "(1e-4, 0.2, 1, 0, 0.05, 0)" in text
+    assert LAW.default == (1e-4, 0.2, 1.0, 0.0, 0.05, 0.0)
+    names = ("softness", "pull", "push", "restitution", "slow", "smoothing")
+    assert re.findall(r"^\| (\w+) \| [\d.e-]+ \| ", text, re.MULTILINE) == list(names)
 
 
 def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..errors import ArrayTypeError, ArrayValueError
 from ..signature import SizedArgument, SizedSignature
 from .arrays import Array, Shape, aligned, as_real, check_output, is_lazy, leading_axes, states
+from .grounds import refuses
 from .lazy import LazyCall
 from .memory import LARGE, MEMORY
 from .pickled import results_type
@@ -150,16 +151,24 @@ class Compiled:
         self.states_address = code.address(several)
         self._quick = self._quick_way()
         self._look: Look | None = None
+        if (look := refuses(signature, self.dtype)) is not None:
+            Compiled.looked_at_by(self, look)  # rollouts of a step check their own inputs
 
     def looked_at_by(self, look: Look) -> None:
-        """Passes the inputs of every later call to `look`. Calls are not slowed down unless this is used."""
-        quick = self._quick
+        """Passes the inputs of every later call to `look` too. Calls are not slowed down without one."""
+        quick, before = self._quick, self._look
 
         def looked_at(*given: Any, **named: Any) -> Any:
             look(self.signature, given[:-2], named, 3)
             return quick(*given, **named)
 
-        self._quick, self._look = looked_at, look
+        def both(
+            signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
+        ) -> None:
+            for one in filter(None, (before, look)):
+                one(signature, arrays, named, stacklevel + 1)
+
+        self._quick, self._look = looked_at, both
 
     def _quick_way(self) -> Callable[..., Any]:
         """The call in C for arrays, lists and numbers; it returns NotImplemented for others."""

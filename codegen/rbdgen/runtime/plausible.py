@@ -59,7 +59,7 @@ class Plausible:
             given = arrays[k] if k < len(arrays) else named.get(argument.name)
             if argument.kind != "configuration" or given is None or is_lazy((given,)):
                 continue  # each block of a Dask array is checked when it is computed
-            q = _numbers(given)
+            q = numbers_of(given)
             if q.shape[q.ndim - 1 :] == (self._manifold.nq,) and q.size:
                 states = q.reshape(-1, self._manifold.nq)
                 self.tell(f"{signature.name}: {argument.name}", states, stacklevel + 1)
@@ -99,7 +99,7 @@ class Plausible:
                 yield from _of_position(joint, q[:, joint.idx_q], name, lower, upper)
 
 
-def _numbers(given: Any) -> Array:
+def numbers_of(given: Any) -> Array:
     """The argument as an array of doubles; empty if it is not an array of real numbers."""
     try:
         array = np.asarray(given)

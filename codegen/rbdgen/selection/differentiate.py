@@ -82,9 +82,12 @@ class Chooser:
 
     def _around(self, function: Function, inner: Inner, forced: str | None) -> Choice:
         """The cheapest straight line around the loops of a function."""
-        chosen = self._choose(replace(inner.line, contacts=function.contacts), forced, 1)
+        # SymPy rewrites choices between choices to conditions that no graph has
+        engine = "graph" if self.engine == "sympy" else self.engine
+        line = replace(inner.line, contacts=function.contacts)
+        chosen = replace(self, engine=engine)._choose(line, forced, 1)
         model = function.held_by(self.model)
-        loops = apply(trace_inner(model, inner, self.engine), TO_C)
+        loops = apply(trace_inner(model, inner, engine), TO_C)
         outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
         program = around(_graph_of(chosen.program), loops, outputs)
         alternatives = {name: count + loops.cost for name, count in chosen.alternatives.items()}

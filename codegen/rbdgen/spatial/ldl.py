@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from rbdgen.spatial.scalar import Naming, Scalar, mul, reciprocal, sub, unnamed
+from rbdgen.spatial.scalar import Naming, Scalar, maximum, mul, reciprocal, sub, unnamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,12 @@ def ldl(
     ancestors: Sequence[Sequence[int]] | None = None,
     naming: Naming = unnamed,
     order: Sequence[int] | None = None,
+    least: float = 0,
 ) -> LDL:
     """Factor a symmetric H, n x n. Without `ancestors` every lower index is an ancestor (a dense matrix).
 
-    `order` has every index after its ancestors; None if ancestors have lower indices.
+    `order` has every index after its ancestors; None if ancestors have lower indices. With `least`, no D_i is
+    smaller than `least` H_ii, so that all factors of a singular matrix are finite as well.
     """
     n = len(H)
     places = tuple(range(n)) if order is None else tuple(order)
@@ -84,7 +86,10 @@ def ldl(
     lower: list[dict[int, Scalar]] = [{} for _ in range(n)]
     inverse: list[Scalar] = [0] * n
     for k in reversed(places):
-        inverse[k] = naming(f"1/D[{k}]", reciprocal(rest[k][k]))
+        pivot = rest[k][k]
+        if least and k != places[-1]:  # before the first elimination, D_i is H_ii
+            pivot = maximum(pivot, mul(least, H[k][k]))
+        inverse[k] = naming(f"1/D[{k}]", reciprocal(pivot))
         for position, i in enumerate(chains[k]):
             factor = lower[k][i] = naming(f"L[{k},{i}]", mul(rest[k][i], inverse[k]))
             for j in chains[k][position:]:

@@ -171,7 +171,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"mu": 1},
         r"unexpected argument 'mu'; call contact_step\.rollout\(q, v, tau, dt, ground, friction, law\)",
     ),
-    ({"ground": np.zeros((3, 2, 4)), "q": np.zeros((2, 9))}, "leading axes do not broadcast"),
+    ({"ground": np.tile([0, 0, 1, 0], (3, 2, 1)), "q": np.zeros((2, 9))}, "leading axes do not broadcast"),
 ]
 
 
@@ -184,6 +184,23 @@ def test_what_does_not_fit_is_refused_in_one_line(
         lib.rollout(**given)
     assert str(raised.value).startswith("contact_step.rollout: ")
     assert "\n" not in str(raised.value)
+
+
+NO_MEANING: list[tuple[str, int, float, str]] = [
+    ("friction", 7, -1, r"friction\[1\] is -1; pass a number that is not negative$"),
+    ("law", 12, -1, r"law\[0\] is -1; pass a number that is not negative$"),
+    ("ground", 14, 2, r"ground has a normal of length 2, at the contact with the number 1; scale normals"),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "value", "message"), NO_MEANING)
+def test_what_has_no_meaning_in_a_step_is_refused(
+    lib: Library, name: str, place: int, value: float, message: str
+) -> None:
+    x = drawn(lib, ())
+    x[name].flat[place] = value
+    with pytest.raises(rbdgen.RbdgenError, match=rf"^contact_step\.rollout: {message}"):
+        lib.rollout(**x, per_step=FURTHER)
 
 
 def test_what_is_missing_is_named(lib: Library) -> None:

@@ -24,6 +24,7 @@ LOADER: Final = (
     "runtime/documentation.py",
     "runtime/extension.py",
     "runtime/function.py",
+    "runtime/grounds.py",
     "runtime/lazy.py",
     "runtime/library.py",
     "runtime/log_cholesky.py",

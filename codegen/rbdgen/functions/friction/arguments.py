@@ -13,7 +13,7 @@ GROUND: Final = Argument(
     "planes",
     ("npoints", 4),
     "1, m",
-    "the plane n . x = d below each contact, as (n, d) with a unit normal n that points up, in world axes",
+    "the plane n . x = d that each contact can touch, as (n, d) with a unit normal n away from the ground",
     default=(0.0, 0.0, 1.0, 0.0),
 )
 FRICTION: Final = Argument(
@@ -42,7 +42,7 @@ LAW: Final = Argument(
     "nonnegative",
     (6,),
     "1, 1, m/s, 1, m/s, J",
-    "softness, pull, push, restitution, slow and smoothing, see the documentation of steps with friction",
+    "softness, pull, push, restitution, slow and smoothing, see docs/friction.md",
     default=(1e-4, 0.2, 1.0, 0.0, 0.05, 0.0),
 )
 IMPULSE: Final = rows(

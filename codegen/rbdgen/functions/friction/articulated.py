@@ -121,11 +121,5 @@ class OnArticulatedBodies:
         found = self._contacts.given(impulses)
         for k, plane in self._grounds.items():
             rows = self._blocks[k].rows
-            found[rows] = in_world(plane, impulses[rows])
+            found[rows] = plane.in_world(impulses[rows])
         return found
-
-
-def in_world(plane: Plane, impulse: Sequence[Scalar]) -> list[Scalar]:
-    """An impulse in the axes of the ground, in those of the world."""
-    parts = (e * value for e, value in zip(plane.axes, impulse, strict=True))
-    return list(sum(parts, ZERO))

@@ -9,7 +9,6 @@ from rbdgen.functions.contacts import composite
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.contacts.multipliers import product
 from rbdgen.functions.contacts.relative import of_ends, paths, places
-from rbdgen.functions.friction.articulated import in_world
 from rbdgen.functions.friction.ground import Plane
 from rbdgen.functions.friction.newton import Block
 from rbdgen.functions.kinematics.columns import jacobian
@@ -41,6 +40,8 @@ class OnMatrices:
         plane = self._grounds.get(k)
         rows = of_ends(contact, ends)
         if plane is not None:
+            # a sphere with the center x touches the plane at x - r n. Along e, this point has the velocity
+            # e . v - r (n x e) . w.
             spins = [ends[0][i : i + nv] for i in range(3 * nv, 6 * nv, nv)]
             rows = [
                 [
@@ -89,5 +90,5 @@ class OnMatrices:
         found = list(impulses)
         for k, plane in self._grounds.items():
             rows = self._blocks[k].rows
-            found[rows] = in_world(plane, impulses[rows])
+            found[rows] = plane.in_world(impulses[rows])
         return found

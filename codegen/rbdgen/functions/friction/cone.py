@@ -67,7 +67,7 @@ def cone(impulse: Sequence[Scalar], velocity: Sequence[Scalar], mu: Scalar, scal
     """The natural map of a contact."""
     (x, y, z), (u, w, c) = impulse, velocity
     target, on = pressed(z - scale.normal * c, scale.smoothing)
-    radius = mu * select(0, on, maximum(z, 0), 0)
+    radius = mu * select(0, target, maximum(z, 0), 0)  # the target is positive where y_n is
     p, s = x - scale.tangential * u, y - scale.tangential * w
     length = maximum(sqrt(p * p + s * s), TINY)
     inverse = 1 / length

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.spatial.ops import Vector
+from rbdgen.functions.friction.cone import TINY
+from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
+
+LEAST_PIVOT: Final = 1e-12
+"""The least element of the diagonal of G, relative to the trace of its block, and the least pivot of a block,
+relative to its element of the diagonal. Smaller ones, which exist where nothing moves a contact in some
+direction, are raised to this, so that steps stay finite.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,11 @@ class Plane:
     @property
     def normal(self) -> Vector:
         return self.axes[2]
+
+    def in_world(self, impulse: Sequence[Scalar]) -> list[Scalar]:
+        """An impulse along the axes of the plane, in the axes of the world."""
+        parts = (e * value for e, value in zip(self.axes, impulse, strict=True))
+        return list(sum(parts, ZERO))
 
 
 def planes(ground: Sequence[Scalar]) -> list[Plane]:
@@ -76,8 +89,12 @@ def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     return [tangential, tangential, 1 / normal]
 
 
-def softened(G: Sequence[Sequence[Scalar]], first: int, softness: Scalar) -> list[Scalar]:
-    """The diagonal of a contact's block of G + R, where R is the compliance of the contact."""
-    own = [G[k][k] for k in range(first, first + 3)]
-    soft = mul(mul(softness, 1 / 3), dot(own, [1, 1, 1]))
-    return [add(value, soft) for value in own]
+def softened(block: Sequence[Sequence[Scalar]], softness: Scalar) -> list[Scalar]:
+    """The diagonal of G + R for the block of a contact, where R is the compliance of the contact.
+
+    Every element is positive, also for a row that nothing moves.
+    """
+    own = [row[k] for k, row in enumerate(block)]
+    trace = dot(own, [1] * len(own))
+    soft, least = mul(mul(softness, 1 / len(own)), trace), maximum(mul(LEAST_PIVOT, trace), TINY)
+    return [maximum(add(value, soft), least) for value in own]

@@ -92,7 +92,8 @@ def _rows_of_cone(own: Cone, G: Rows, steps: Sequence[Scalar], mu: Scalar, first
     """The rows of N of a contact with friction; T is the derivative of the disc."""
     (x, y), sliding = own.direction, mul(own.kappa, own.slides)
     T = ((own.kappa - sliding * x * x, -sliding * x * y), (-sliding * x * y, own.kappa - sliding * y * y))
-    rows = [[steps[0] * (p * a + s * b) for a, b in zip(G[0], G[1], strict=True)] for p, s in T]
+    scaled = ((steps[0] * p, steps[0] * s) for p, s in T)
+    rows = [[p * a + s * b for a, b in zip(G[0], G[1], strict=True)] for p, s in scaled]
     pressing = own.on * steps[2]
     rows.append([pressing * value for value in G[2]])
     tilt = mu * own.on * own.slides

@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Final
 
 from rbdgen.access import Access, element, whole
-from rbdgen.functions.friction.block import impulse_of_cone, impulse_of_joint
+from rbdgen.functions.friction.block import impulse_of_cone, stopping_impulse
 from rbdgen.functions.friction.cone import shrunk
 from rbdgen.functions.friction.newton import Block, Problem, newton_step
 from rbdgen.model.contacts import Contact, SolverPlan
@@ -139,7 +139,7 @@ class Solver:
         rows = [list(x.arrays["strip"][k : k + n]) for k in range(0, size * n, n)]
         b = [add(value, dot(row[size:], others)) for value, row in zip(own, rows, strict=True)]
         D = [row[:size] for row in rows]
-        found = impulse_of_cone(D, b, x.arrays["mu"][0]) if "mu" in x.arrays else impulse_of_joint(D, b)
+        found = impulse_of_cone(D, b, x.arrays["mu"][0]) if "mu" in x.arrays else stopping_impulse(D, b)
         return {"impulse": [*found, *found]}
 
     def _problem(self, arrays: Mapping[str, Sequence[Scalar]]) -> Problem:
@@ -182,7 +182,8 @@ def residual(problem: Problem, impulses: Sequence[Scalar]) -> Scalar:
     velocities = problem.velocities(impulses)
     F = problem.values(problem.natural_map(impulses, velocities), velocities)
     largest: Scalar = 0
+    total: Scalar = 0
     for value, step in zip(F, problem.steps, strict=True):
-        largest = maximum(largest, maximum(value, -value) / step)
-    total = dot(F, F)
+        size = abs(value)
+        largest, total = maximum(largest, size / step), add(total, size)
     return select(-1, total, largest, total)  # NaN if any of them is

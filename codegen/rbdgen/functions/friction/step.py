@@ -76,12 +76,13 @@ class Step:
         free = [add(v, mul(dt, a)) for v, a in zip(before, contacts.accelerations, strict=True)]
         drive, scales = list(free), list[Scalar]()
         for block in self._solver.blocks:
-            rows = block.rows
-            if block.number is None:
+            rows, cone = block.rows, block.number is not None
+            own = [row[rows] for row in G[rows]]
+            for k, value in enumerate(softened(own, law.softness if cone else 0), rows.start):
+                G[k][k] = value
+            if not cone:
                 scales += [1 / G[k][k] for k in range(rows.start, rows.stop)]
                 continue
-            for k, value in enumerate(softened(G, rows.start, law.softness), rows.start):
-                G[k][k] = value
             scales += steps([row[rows] for row in G[rows]])
             normal = rows.stop - 1
             bias = normal_bias(law, next(gaps), dt, before[normal], free[normal])

@@ -1,0 +1,62 @@
+"""A step with friction on small machines: the bits of this machine, and no branches but its counted loops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from embedded.board import BOARDS, build_image, run_at_home, run_on_board
+from embedded.subjects import Product
+
+import rbdgen
+from rbdgen import Point
+from rbdgen.figures.guarantees import violations
+from rbdgen.options import Options
+from rbdgen.pipeline.page import generate
+from rbdgen.toolchain.targets import TARGETS
+
+STATES = 3
+
+
+def hopper() -> rbdgen.Robot:
+    """A body on a leg with two joints, which touches the ground with a sphere and a point."""
+    built = rbdgen.RobotBuilder("hopper").add_body("trunk", mass=3, inertia=(0.02, 0.03, 0.03))
+    for name, parent, at in (("thigh", "trunk", (0, 0, 0)), ("shank", "thigh", (0, 0, -0.2))):
+        solid = {"mass": 0.4, "com": (0, 0, -0.1), "inertia": (1e-3, 1e-3, 1e-4)}
+        built.add_body(name, parent=parent, xyz=at, type="revolute", axis=(0, 1, 0), **solid)
+    points = [Point("foot", "shank", (0, 0, -0.2), radius=0.02), Point("tail", "trunk", (-0.1, 0, -0.1))]
+    return rbdgen.load_robot(built, base="floating", contacts=points, contact_solver=(3, 2, 0))
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    options = Options(functions=("contact_step",), real="float", target="portable")
+    made = generate(hopper(), options, tmp_path_factory.mktemp("hopper"), compiled=False)
+    return Product(made.folder, made.manifest)
+
+
+def states(product: Product) -> np.ndarray:
+    """Random states with a softness as it is in use; contacts are near the ground."""
+    inputs = product.states("contact_step", STATES)
+    law = [1e-2, 0.25, 1, 0, 0.0625, 0]
+    inputs[:, -6:] = np.float32(law)
+    return inputs
+
+
+@pytest.mark.parametrize("board", ["cortex-m4f", "cortex-m7", "rv32imafc"])
+def test_on_the_board(board: str, product: Product, tmp_path: Path) -> None:
+    subject, target = product.subject("contact_step"), TARGETS[board]
+    assert board in BOARDS
+    inputs = states(product)
+    loops = product.manifest["functions"]["contact_step"]["loops"]
+    home = run_at_home(subject, inputs, tmp_path / "home")
+    image = build_image(subject, inputs, target, tmp_path / "board")
+    result, executed = run_on_board(subject, image, target, list(image.figures.functions))
+    np.testing.assert_array_equal(result.bits, home.bits)
+    assert np.isfinite(result.values()).all()
+    assert (result.values()[:, -7:-1] != 0).any()  # impulses
+    assert sum(executed.values()) == 2 * STATES * image.figures.instructions(subject.function, loops)
+    assert violations(image.figures, loops={subject.function: len(loops)}) == ()
+    found = violations(image.figures)
+    assert found[0].startswith(f"{subject.function}: {len(loops)} conditional branches")

@@ -171,7 +171,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"mu": 1},
         r"unexpected argument 'mu'; call contact_step\.rollout\(q, v, tau, dt, ground, friction, law\)",
     ),
-    ({"ground": np.zeros((3, 2, 4)), "q": np.zeros((2, 9))}, "leading axes do not broadcast"),
+    ({"ground": np.tile([0, 0, 1, 0], (3, 2, 1)), "q": np.zeros((2, 9))}, "leading axes do not broadcast"),
 ]
 
 

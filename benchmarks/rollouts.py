@@ -4,7 +4,8 @@
 results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of 50 steps in double. All calls
 of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
 with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
-Euler step is the same as `step`.
+Euler step is the same as `step`. A robot with feet also stands on them, with contacts in both, see
+`standing`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from rich.console import Group
 from rich.table import Table
 
+from benchmarks import standing
 from benchmarks.batch import RESULTS, Json, least
 from benchmarks.bench import attempt, processor
 from benchmarks.contestants import Contest
@@ -38,7 +41,15 @@ Way = Callable[[], object]
 
 def main() -> None:
     """Measures the robots named on the command line, by default an arm and a quadruped."""
-    print_tables(__doc__, ROBOTS, measured)
+    print_tables(__doc__, ROBOTS, tables)
+
+
+def tables(contest: Contest, repetitions: int) -> Group:
+    """Measures a robot, and a robot with feet also on the ground, and returns a table of each."""
+    found = [measured(contest, repetitions)]
+    if standing.feet_of(contest):
+        found.append(standing.measured(contest, repetitions, ROLLOUTS, STEPS))
+    return Group(*found)
 
 
 def measured(contest: Contest, repetitions: int) -> Table:

@@ -181,6 +181,24 @@ def test_rollouts_have_the_shapes_that_are_told() -> None:
     np.testing.assert_allclose(found.tau[0], names["K"][0] @ [0.1, 0.1, 0, 0])
 
 
+def test_rollouts_with_contacts_slide_as_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"np": np, "rbdgen": rbdgen}
+    exec(example("trajectories.md", "Contacts"), names)
+    assert f"```\n{capsys.readouterr().out}```" in page("trajectories.md")
+    gained = names["speed"][:, -1] - names["speed"][:, -1001]
+    np.testing.assert_allclose(gained, np.maximum(0, names["coulomb"]), rtol=0, atol=0.01)
+    assert names["states"].residual.max() < 1e-9
+    exec(example("trajectories.md", "Uneven ground"), names)
+    x, _, z = np.moveaxis(
+        names["lib"].contact_pose(names["states"].q)[0], -1, 0
+    )  # of the centres of the feet
+    along, heights = -2 + 0.05 * np.arange(80), names["heights"][:, 0]
+    slope = (np.diff(heights) / 0.05)[np.searchsorted(along, x) - 1]
+    gaps = (z - np.interp(x, along, heights)) / np.sqrt(1 + slope**2) - 0.02
+    assert gaps.min() > -1e-3
+    assert np.abs(gaps[-1]).max() < 1e-5
+
+
 @pytest.mark.filterwarnings("ignore")  # warnings of the frameworks
 @pytest.mark.parametrize(("framework", "heading"), [("jax", "JAX"), ("torch", "PyTorch")])
 def test_functions_of_jax_and_pytorch(
@@ -290,6 +308,20 @@ def test_rollouts_are_as_quick_as_measured() -> None:
                 f"rollouts take {rolled:.1f} ms on that machine, and as many calls of `aba` {alone:.1f} ms."
             )
             assert words in text.replace("\n", " ")
+
+
+def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
+    """The table has us of CPU time per step."""
+    ways = results_of("standing_quadruped12")["ways"]
+    told = (
+        "contact_step, all states",
+        "contact_step in float, all states",
+        "contact_step, last state",
+        "MuJoCo with contacts, all states, 1 thread",
+        "MuJoCo with contacts, elliptic cones, 1 thread",
+    )
+    row = " | ".join(f"{ways[way][0]:.2f}" for way in told)
+    assert f"| 18-dof quadruped on four feet | {row} |" in page("trajectories.md")
 
 
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}

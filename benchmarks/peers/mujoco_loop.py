@@ -1,13 +1,14 @@
 """Measures MuJoCo: for every state, Python sets the state and calls `mj_inverse` or `mj_forward`, on one
 core.
 
-Contacts, limits, damping and friction are disabled, so that the dynamics are those that rbdgen computes.
+Contacts, limits, damping and friction are disabled, so that the dynamics are those that rbdgen computes. Feet
+that are given are spheres on a plane, with contacts.
 `mj_forward` also computes other parts of a simulation step, as it does for users of MuJoCo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from timeit import repeat
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from benchmarks.peers.free_joint import world_velocity
 from benchmarks.states import Rows, States
+from rbdgen.description.contacts import Point
 from rbdgen.model.build import Robot
 
 FUNCTIONS = ("rnea", "aba")
@@ -23,7 +25,9 @@ FUNCTIONS = ("rnea", "aba")
 class MujocoLoop:
     """A robot in MuJoCo. Raises ImportError if MuJoCo is not installed."""
 
-    def __init__(self, urdf: str, robot: Robot) -> None:
+    def __init__(
+        self, urdf: str, robot: Robot, feet: Sequence[Point] = (), friction: float = 1.0, cone: str = ""
+    ) -> None:
         import mujoco  # noqa: PLC0415  (a contestant that may be missing)
 
         self._mujoco = mujoco
@@ -32,10 +36,15 @@ class MujocoLoop:
         bodies = robot.model.bodies
         if self._floating:
             spec.body(bodies[0].name).add_freejoint(name=bodies[0].joint.name)
+        if feet:
+            _stand(mujoco, spec, feet, friction)
         self._model: Any = spec.compile()
+        if cone:
+            self._model.opt.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
         for array in (self._model.dof_damping, self._model.dof_frictionloss, self._model.dof_armature):
             array[:] = 0.0
-        self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        off = mujoco.mjtDisableBit.mjDSBL_LIMIT if feet else mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        self._model.opt.disableflags |= off
         self._model.opt.gravity[:] = [float(x) for x in robot.model.gravity]
         self._data = mujoco.MjData(self._model)
         q: list[int] = []
@@ -79,6 +88,11 @@ class MujocoLoop:
             q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
         return np.hstack([np.zeros((count, 1)), q, 0.1 * generator.standard_normal((count, model.nv))])
 
+    def states_of(self, q: Rows, v: Rows) -> Rows:
+        """The states of MuJoCo's rollouts for states of rbdgen."""
+        placed = world_velocity(States(q, v, 0 * v, 0 * v), floating=self._floating)
+        return np.hstack([np.zeros((len(q), 1)), placed.q[:, self._q], placed.v[:, self._v]])
+
     def rollout(self, states: Rows, tau: Rows, dt: float, threads: int) -> Callable[[], Rows]:
         """MuJoCo's own rollout: returns all states for states (count, 1 + nq + nv) and tau (count, steps,
         nv)."""
@@ -88,6 +102,7 @@ class MujocoLoop:
         data = [self._mujoco.MjData(self._model) for _ in range(threads)]
         applied = self._mujoco.mjtState.mjSTATE_QFRC_APPLIED
         pool = Rollout(nthread=threads)
+        tau = np.ascontiguousarray(tau[..., self._v])
 
         def run() -> Rows:
             given = {"control": tau, "control_spec": int(applied.value)}
@@ -95,6 +110,26 @@ class MujocoLoop:
             return found
 
         return run
+
+
+def _stand(mujoco: Any, spec: Any, feet: Sequence[Point], friction: float) -> None:
+    """Puts small spheres without mass on a plane, the only shapes that touch."""
+    for body in spec.bodies:
+        for geom in list(body.geoms):
+            spec.delete(geom)
+    common: dict[str, Any] = {"friction": [friction, 0, 0], "condim": 3}
+    kinds = mujoco.mjtGeom
+    plane = {"size": [0, 0, 1], "contype": 1, "conaffinity": 2}
+    spec.worldbody.add_geom(type=kinds.mjGEOM_PLANE, **plane, **common)
+    for foot in feet:
+        ball = {
+            "size": [foot.radius, 0, 0],
+            "pos": list(foot.point),
+            "mass": 0,
+            "contype": 2,
+            "conaffinity": 1,
+        }
+        spec.body(foot.link).add_geom(type=kinds.mjGEOM_SPHERE, **ball, **common)
 
 
 def measure(urdf: str, robot: Robot, states: States, repetitions: int) -> dict[str, float]:

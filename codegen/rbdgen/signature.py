@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import ceil, floor, log2, prod
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, TypeVar
 
 MANIFEST_FORMAT: Final = 5
 """The version of manifest.json. It increases when older folders can no longer be opened."""
@@ -150,6 +150,9 @@ class SizedArgument:
         return prod(self.shape)
 
 
+SomeArgument = TypeVar("SomeArgument", Argument, SizedArgument)
+
+
 @dataclass(frozen=True)
 class Signature:
     """The inputs and outputs of a function, in the order of the C prototype."""
@@ -184,12 +187,47 @@ class SizedSignature:
         return SizedSignature(self.name, fixed(self.inputs), fixed(self.outputs))
 
     @property
-    def rolls(self) -> bool:
-        """Whether it is an integration step: its first inputs are the state, its outputs are the state one
-        time step later, of the same kinds and shapes, and a further input has the torques."""
-        count, kinds = len(self.outputs), [x.kind for x in self.inputs]
-        before, after = ([(x.kind, x.shape) for x in some] for some in (self.inputs[:count], self.outputs))
-        return before == after and "time_step" in kinds[count:] and "force" in kinds[count:]
+    def rolling(self) -> Rolling | None:
+        """How rollouts repeat it, or None if it is no integration step."""
+        return rolling_of(self.inputs, self.outputs)
+
+
+class Rolling(NamedTuple):
+    """How rollouts repeat an integration step."""
+
+    state: int
+    """The number of its first inputs that are the state, and of its first outputs that are the next one."""
+    control: int
+    """The index of the input that has a value for each step."""
+    further: tuple[int, ...]
+    """The indices of the inputs that have one value for all steps or, if the caller says so, one for each."""
+    feedback: bool
+    """Whether the state is q and v alone, on which feedback can act."""
+
+
+_OF_ROLLOUTS: Final[tuple[Kind, ...]] = ("time_step", "parameters", "table")
+"""Kinds of inputs that have one value for all steps of a rollout."""
+
+
+def rolling_of(inputs: Sequence[SomeArgument], outputs: Sequence[SomeArgument]) -> Rolling | None:
+    """How rollouts repeat a function, or None if it is no integration step.
+
+    The first inputs of a step are the state, and its first outputs are the state one time step later, of the
+    same kinds and shapes. Among the other inputs are the time step and the torques. If the state begins with
+    q and v, there may be further outputs.
+    """
+    kinds = [x.kind for x in inputs]
+    pairs = zip(inputs, outputs, strict=False)
+    alike = takewhile(lambda pair: (pair[0].kind, pair[0].shape) == (pair[1].kind, pair[1].shape), pairs)
+    state = sum(1 for _ in alike)
+    joints = kinds[: min(state, 2)] == ["configuration", "velocity"]
+    whole = state == len(outputs) or joints
+    if not (whole and "time_step" in kinds[state:] and "force" in kinds[state:]):
+        return None
+    control = kinds.index("force", state)
+    others = [k for k in range(state, len(kinds)) if k != control]
+    further = tuple(k for k in others if kinds[k] not in _OF_ROLLOUTS)
+    return Rolling(state, control, further, joints and state == 2)
 
 
 RANGE_STEPS: Final = 256

@@ -13,9 +13,9 @@
 #include "bodies.h"
 
 #define MOST_ARRAYS 64 /* the number of bits of `made`, see below */
-#define MOST_AXES 3
+#define MOST_AXES 4
 #define MOST_LEADING 30
-#define MOST_CONSTANTS 2
+#define MOST_CONSTANTS (4 + MOST_ARRAYS) /* rollouts have up to four, and one for each input that steps may have apart */
 #define MOST_STEPS (MOST_ARRAYS + MOST_CONSTANTS)
 #define MOST_THREADS 256
 #define CACHE_LINE 64

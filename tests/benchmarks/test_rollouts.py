@@ -10,8 +10,8 @@ import pytest
 from support.robots import BUNDLED
 
 import rbdgen
-from benchmarks import rollouts
-from benchmarks.contestants import Contest
+from benchmarks import rollouts, standing
+from benchmarks.contestants import CONTESTS, Contest
 from benchmarks.peers.mujoco_loop import MujocoLoop
 
 PENDULUM = Contest("double_pendulum", BUNDLED["double_pendulum"], "fixed")
@@ -36,3 +36,30 @@ def test_every_way_has_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     rows = rollouts.measured(PENDULUM, 1).row_count
     (written,) = tmp_path.iterdir()
     assert len(json.loads(written.read_text())["ways"]) == rows >= 5
+
+
+def test_mujoco_stands_in_the_same_way() -> None:
+    """Both robots stay on four feet; MuJoCo's sink a little, because its contacts are soft."""
+    pytest.importorskip("mujoco")
+    contest = next(contest for contest in CONTESTS if contest.name == "quadruped12")
+    robot = standing.standing_robot(contest)
+    library = standing.library_of(robot)
+    begun = standing.start(library, 3, 50)
+    states = standing.ours(library, begun)()
+    found = standing.theirs(contest, robot, begun, 1)()
+    assert isinstance(states, tuple)
+    assert states._fields == ("q", "v", "impulse", "residual")
+    assert (states.impulse.reshape(3, 50, 4, 3)[..., 2] > 0).mean() > 0.9
+    assert np.abs(states.residual).max() < 1e-9
+    height = begun.q[0, 2]
+    for base in (states.q[..., :3], np.asarray(found)[..., 1:4]):
+        np.testing.assert_allclose(base[..., 2], height, rtol=0, atol=0.01)
+    np.testing.assert_allclose(np.asarray(found)[..., 1:4], states.q[..., :3], rtol=0, atol=4e-3)
+
+
+def test_every_way_to_stand_has_a_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(standing, "RESULTS", tmp_path)
+    contest = next(contest for contest in CONTESTS if contest.name == "quadruped12")
+    rows = standing.measured(contest, 1, 20, 3).row_count
+    (written,) = tmp_path.iterdir()
+    assert len(json.loads(written.read_text())["ways"]) == rows >= 4

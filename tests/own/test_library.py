@@ -214,6 +214,77 @@ def test_only_steps_roll() -> None:
     assert library.step_of_x.rollout([1, 2], np.zeros((3, 2)), 0.1).tolist() == [[1, 1]] * 3
 
 
+def test_steps_with_further_inputs_and_outputs() -> None:
+    """Further inputs are constants of a rollout, or have a value for each step, torques among them. Further
+    outputs stand behind q and v alone."""
+
+    @rbdgen.function(
+        inputs={"wind": ("N", 2, 2), "least": "tau"},
+        outputs={"q_next": "q", "v_next": "v", "power": "W"},
+        name="blown",
+    )
+    def blown(robot: Any, q: Any, v: Any, wind: Any, tau: Any, dt: Any, least: Any) -> Any:
+        drive = np.maximum(tau, least) + wind @ q
+        q_next, v_next = robot.step(q, v, drive, dt)
+        return q_next, v_next, drive @ v_next
+
+    @rbdgen.function(inputs={"x": ("m", 2)}, outputs={"y": ("m", 2), "cost": "1"}, name="costly")
+    def costly(robot: Any, x: Any, tau: Any, dt: Any) -> Any:
+        return x + dt * tau, x @ x
+
+    library = rbdgen.build("double_pendulum", functions=[blown, costly, "difference"])
+    assert not hasattr(library.costly, "rollout")
+    rng = np.random.default_rng(0)
+    q, v = rng.standard_normal((2, 11, 2))
+    tau, least = rng.standard_normal((2, 11, 4, 2))
+    wind, gains = rng.standard_normal((11, 2, 2)), rng.standard_normal((11, 4, 2, 4))
+    for per_step, weakest in ((("least",), least), ((), least[:, 0])):
+        given = {"wind": wind, "dt": 0.01, "least": weakest, "per_step": per_step}
+        plain = library.rollout(q, v, tau=tau, **given)
+        steered = library.rollout(q, v, tau=tau, gains=gains, states=np.zeros((4, 4)), **given)
+        assert plain._fields == ("q", "v", "power")
+        for found, driven in ((plain, tau), (steered, steered.tau)):
+            now = q, v
+            for k in range(4):
+                low = least[:, k] if per_step else least[:, 0]
+                *now, power = library.blown(*now, wind, driven[:, k], 0.01, low)
+                for part, right in zip(found, (*now, power), strict=False):
+                    np.testing.assert_array_equal(part[:, k], right)
+
+
+def test_a_state_with_more_than_q_and_v_rolls_without_feedback() -> None:
+    """The state of an actuator, of the kind of torques, is not taken for the control."""
+
+    def text(robot: Any, q: Any, v: Any, lag: Any, tau: Any, dt: Any) -> Any:
+        q_next, v_next = robot.step(q, v, lag, dt)
+        return q_next, v_next, lag + 10 * dt * (tau - lag), lag * v_next
+
+    outputs = {"q_next": "q", "v_next": "v", "lag_next": "tau", "powers": ("W", 2)}
+    lagging = rbdgen.function(inputs={"lag": "tau"}, outputs=outputs, name="lagging")(text)
+    library = rbdgen.build("double_pendulum", functions=[lagging, "difference"])
+    x, tau = np.random.default_rng(1).standard_normal((3, 9, 2)), np.ones((5, 2))
+    found, now = library.rollout(*x, tau, 0.01), tuple(x)
+    assert found._fields == ("q", "v", "lag", "powers")
+    for k in range(5):
+        *now, powers = library.lagging(*now, tau[k], 0.01)
+        for part, right in zip(found, (*now, powers), strict=True):
+            np.testing.assert_array_equal(part[:, k], right)
+    with pytest.raises(
+        rbdgen.RbdgenError, match=r"^lagging\.rollout: feedback takes a step whose state is q"
+    ):
+        library.rollout(*x, tau, 0.01, gains=np.zeros((5, 2, 4)), states=np.zeros((5, 4)))
+
+
+def test_names_that_rollouts_take_are_refused_for_steps_alone() -> None:
+    def text(robot: Any, q: Any, v: Any, tau: Any, dt: Any, gains: Any) -> Any:
+        return robot.step(q, v, tau + gains * v, dt)
+
+    inputs, after = {"gains": ("N m s", "nv")}, {"q_next": "q", "v_next": "v"}
+    with pytest.raises(rbdgen.RbdgenError, match=r"'held': rollouts have an argument 'gains'; rename it$"):
+        rbdgen.function(inputs=inputs, outputs=after, name="held")(text)
+    rbdgen.function(inputs=inputs, outputs={"v_next": "v", "q_next": "q"}, name="held")(text)
+
+
 def test_static_arrays_do_not_change() -> None:
     def text(robot: Any, q: Any, gains: Any) -> Any:
         gains *= 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from rbdgen.emit.names import comment_text, unique_identifiers
@@ -21,7 +21,7 @@ from rbdgen.emit.package import (
 from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
 from rbdgen.runtime.configuration import Manifold
-from rbdgen.signature import SizedArgument, SizedSignature
+from rbdgen.signature import Rolling, SizedArgument, SizedSignature
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,11 @@ class CArgument:
     """Lines that say which of its elements may be other than 0."""
     optional: bool
     """Whether a call from Python may omit it."""
-    control: bool
+    control: bool = False
     """Whether each step of a rollout has its own value."""
+    each: str = ""
+    """The name of the C variable for the distance between the values for two steps of a rollout; empty
+    if the caller has no choice."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,38 @@ class CFunction:
     outputs: tuple[CArgument, ...]
     in_place: bool = False
     """Whether it has a twin that writes its result over its first input."""
-    rolls: bool = False
-    """Whether it has a rollout, a function that repeats it and passes each new state to the next call."""
+    rolling: Rolling | None = None
+    """How its rollout repeats it and passes each new state to the next call; None if it has no rollout."""
 
     @property
     def rollout(self) -> str:
         """The name of its rollout."""
         return f"{self.symbol}_rollout"
+
+    @property
+    def rolls(self) -> bool:
+        return self.rolling is not None
+
+    @property
+    def state(self) -> tuple[CArgument, ...]:
+        """The inputs that are the state of a rollout."""
+        return self.inputs[: self.rolling.state] if self.rolling else ()
+
+    @property
+    def next_state(self) -> tuple[CArgument, ...]:
+        """The outputs that are the state at the end of a step."""
+        return self.outputs[: len(self.state)]
+
+    @property
+    def further(self) -> tuple[CArgument, ...]:
+        """The outputs of a step besides the state."""
+        return self.outputs[len(self.state) :]
+
+    @property
+    def control(self) -> CArgument:
+        """The input of which each step of a rollout has its own value."""
+        assert self.rolling
+        return self.inputs[self.rolling.control]
 
     @property
     def twin(self) -> str:
@@ -210,6 +238,12 @@ def function_context(
     If `counted` is set, every loop must have a known number of runs, so the function gets no rollout.
     """
     restrict = f"{restrict_macro(facts.name)} "
+    inputs = [_argument(x, f"const {real} *", restrict) for x in function.signature.inputs]
+    rolling = None if counted else function.signature.rolling
+    if rolling:
+        inputs[rolling.control] = replace(inputs[rolling.control], control=True)
+        for k in rolling.further:
+            inputs[k] = replace(inputs[k], each=f"{inputs[k].name}_each")
     return CFunction(
         function.name,
         f"{facts.name}_{function.name}",
@@ -219,10 +253,10 @@ def function_context(
             f"{function.doc}; form {function.form} ({function.axes})" if function.form else function.doc
         ),
         str(function.cost).replace(" =", " operations ="),
-        tuple(_argument(x, f"const {real} *", restrict) for x in function.signature.inputs),
+        tuple(inputs),
         tuple(_argument(x, f"{real} *", restrict) for x in function.signature.outputs),
         _in_place(function.signature),
-        function.signature.rolls and not counted,
+        rolling,
     )
 
 
@@ -243,7 +277,6 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         f"{argument.name}_step",
         pattern_lines(argument),
         argument.default is not None,
-        argument.kind == "force",
     )
 
 

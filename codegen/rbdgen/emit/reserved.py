@@ -101,7 +101,16 @@ LOCAL: Final = frozenset(
 )
 """The names in the templates other than the arguments of a function."""
 
-_MADE: Final = re.compile(r"(lanes_of|many|expected|near)_\w+|\w+_(step|block|fails|before|[0-9]+)", re.ASCII)
+OF_ROLLOUTS: Final = frozenset(
+    """
+    applied controls gain gains given j last n off own per_step row scheme states steps sum to
+    """.split()  # noqa: SIM905
+)
+"""The names in rollouts, and in calls of them from Python, other than the arguments of a step."""
+
+_MADE: Final = re.compile(
+    r"(lanes_of|many|expected|near)_\w+|\w+_(step|each|block|fails|before|now|then|[0-9]+)", re.ASCII
+)
 """Names that emission derives from an argument or a function."""
 
 

@@ -65,11 +65,14 @@ def call(function: Function, arrays: Arrays) -> list[Any]:
 def function_of(library: Library, more: More | None, name: str) -> Callable[..., Any]:
     """The function for JAX. Its results are those of the library: an array, or a named tuple of several.
 
-    An integration step returns a plain tuple, as `jax.lax.scan` needs for the state that it carries.
+    An integration step without further results returns a plain tuple, as `jax.lax.scan` needs for the state
+    that it carries.
     """
     bridge()
     value = library.functions[name]
     differentiable = Differentiable(value, library, more)
+    rolling = value.signature.rolling
+    carried = rolling is not None and rolling.state == len(value.signature.outputs)
 
     def checked(*arrays: Any, **named: Any) -> Any:
         given = [
@@ -77,7 +80,7 @@ def function_of(library: Library, more: More | None, name: str) -> Callable[...,
             for x, array in zip(value.signature.inputs, value.inputs(arrays, named), strict=True)
         ]
         found = plain.bind(*_of_one_leading(value, given), of=differentiable)
-        return tuple(found) if value.signature.rolls else value.packed(found)
+        return tuple(found) if carried else value.packed(found)
 
     checked.__name__ = checked.__qualname__ = value.__name__
     checked.__doc__ = value.__doc__

@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from rbdgen.emit.names import check_argument_name, check_own_names
+from rbdgen.emit.reserved import OF_ROLLOUTS
 from rbdgen.errors import EmitError, OptionError
 from rbdgen.functions.arguments import FEXT, TAU, A, Q, V
 from rbdgen.functions.table import check_own_name
-from rbdgen.signature import BAR, DOT, RANGE_STEPS, Argument, Signature, range_steps
+from rbdgen.signature import BAR, DOT, RANGE_STEPS, Argument, Signature, range_steps, rolling_of
 
 DT: Final = Argument("dt", "time_step", (), "s", "the time step")
 
@@ -167,7 +168,10 @@ def _check_arrays(where: str, made: Signature) -> None:
     trigonometry = [
         f"{of}_{x.name}" for x in made.inputs if x.kind == "configuration" for of in ("sin", "cos")
     ]
+    rolls = rolling_of(made.inputs, made.outputs) is not None
     for array in (*names, *outputs):
+        if rolls and array in OF_ROLLOUTS:
+            raise OptionError(f"{where}: rollouts have an argument '{array}'; rename it")
         if array in CALLED_WITH:
             raise OptionError(f"{where}: every call takes an argument '{array}'; rename it")
         if array == TABLE:

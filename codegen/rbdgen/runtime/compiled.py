@@ -152,7 +152,7 @@ class Compiled:
         self._quick = self._quick_way()
         self._look: Look | None = None
         if (look := refuses(signature, self.dtype)) is not None:
-            self.looked_at_by(look)
+            Compiled.looked_at_by(self, look)  # rollouts of a step check their own inputs
 
     def looked_at_by(self, look: Look) -> None:
         """Passes the inputs of every later call to `look` too. Calls are not slowed down without one."""

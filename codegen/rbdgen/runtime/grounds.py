@@ -32,9 +32,6 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
         return None
     checked = [(k, x) for k, x in enumerate(signature.inputs) if x.kind in CHECKED]
 
-    # the law of contact begins with the softness; the numbers of each contact have no defaults
-    law = next((x for _, x in checked if x.kind == "nonnegative" and x.default is not None), None)
-
     def look(
         signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
     ) -> None:
@@ -46,16 +43,16 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
             plain = type(given) is np.ndarray and given.dtype == dtype
             values = given if plain else numbers_of(given)
             if values.size and values.shape[values.ndim - len(argument.shape) :] == argument.shape:
-                where, rows = f"{signature.name}: {argument.name}", values.reshape(-1, argument.size)
+                where, rows = f"{signature.name}: {argument.name}", values.reshape(-1, *argument.shape[-1:])
                 _check(where, argument, rows)
-                if argument is law and dtype == np.float32:
+                if argument.name == "law" and dtype == np.float32:
                     _check_softness(where, rows[:, 0])
 
     return look
 
 
 def _check(where: str, argument: SizedArgument, values: np.ndarray[Any, Any]) -> None:
-    """Checks the values of an argument, with a row for each state."""
+    """Checks the values of an argument: one number for each state, or a row for each state, or step of it."""
     if argument.kind == "time_step":
         if (values <= 0).any():
             raise ArrayValueError(f"{where} is {values.min():g}; pass a positive time step, in s")
@@ -71,7 +68,7 @@ def _check(where: str, argument: SizedArgument, values: np.ndarray[Any, Any]) ->
             row = int(np.argmax(wrong))
             raise ArrayValueError(
                 f"{where} has a normal of length {lengths[row]:.7g}, at the contact with the number "
-                f"{row % argument.shape[0]}; scale normals to length 1"
+                f"{row % argument.shape[-2]}; scale normals to length 1"
             )
 
 

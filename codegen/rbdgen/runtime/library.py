@@ -374,7 +374,7 @@ def _ten_parameters(body: Mapping[str, Any]) -> list[float]:
 
 
 def _function(signature: SizedSignature, *rest: Any) -> Function:
-    return (Step if signature.rolls else Function)(signature, *rest)
+    return (Step if signature.rolling else Function)(signature, *rest)
 
 
 def signature_of(name: str, facts: Mapping[str, Any]) -> SizedSignature:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from rbdgen.emit.contexts import CFunction
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.package import ATTRIBUTES, IN_PYTHON, PRIVATE
 from rbdgen.emit.real import real_type
@@ -42,11 +44,33 @@ BINDING: Final = ("calls.c", "bodies.h", "stream.h", "threads.h", "threads.c")
 """C files that are the same for every robot and are copied unchanged from `templates/python`."""
 
 
+STEP: Final = "contact_step"
+POSE: Final = "contact_pose"
+
+Closure = tuple[CFunction | None, CFunction | None]
+
+
+def _closures(step: CFunction, functions: Sequence[CFunction]) -> list[Closure]:
+    """The ways in which the steps of a rollout may depend on the current state, with the functions that they
+    need: `difference` for feedback, and the `contact_pose` of the same contacts for uneven ground."""
+    if not (step.rolling and step.rolling.feedback):
+        return []
+    differences: list[CFunction | None] = [x for x in functions if x.name == "difference"]
+    poses: list[CFunction | None] = []
+    for ground in (x for x in step.inputs if x.name == "ground" and step.name.startswith(STEP)):
+        own = [x for x in functions if x.name.startswith(POSE) and step.name.endswith(x.name[len(POSE) :])]
+        poses = [x for x in own if x.outputs[0].size // 3 == ground.size // 4]
+        poses = sorted(poses, key=lambda x: len(x.name) if x else 0)[-1:]
+    pairs = ((a, b) for a in (None, *differences) for b in (None, *poses))
+    return [pair for pair in pairs if pair != (None, None)]
+
+
 def files(folder: Folder) -> dict[str, str]:
     """The files of the package, by path. There are none for small machines, whose folders hold only C."""
     if not folder.options.package or folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]
+    closures = {function.name: _closures(function, folder.shown) for function in folder.shown}
     context = {
         "robot": folder.robot,
         "functions": folder.shown,
@@ -54,6 +78,8 @@ def files(folder: Folder) -> dict[str, str]:
         "in_python": [name for name in IN_PYTHON if name not in names],
         "batch_functions": folder.shown_batches,
         "numpy": real_type(folder.options.real).numpy,
+        "closures": closures,
+        "terrain": any(pose for pairs in closures.values() for _, pose in pairs),
     }
     made = {
         "__init__.py": filled("python/__init__.py.jinja", **context),

@@ -239,14 +239,17 @@ def near_ground(model: Model, count: int, seed: int = 1, lowest: float = -1e-3) 
 
 
 def momentum_error(model: Model, found: Stepped, **inputs: Any) -> float:
-    """The largest error of M (v_next - v_free) = J^T impulse, relative to the momentum of the free motion."""
+    """The largest error of M (v_next - v_free) = J^T impulse, relative to the momentum of the free motion and to
+    the impulses, which are huge if rows are redundant.
+    """
     q, v, tau, dt = (np.atleast_2d(inputs[x]) for x in ("q", "v", "tau", "dt"))
     (M,), (J,) = outputs(model, "crba", q=q), outputs(model, "contact_jacobian", q=q)
     (a,) = outputs(model, "aba", q=q, v=v, tau=tau)
     free = v + dt * a
     caused = np.einsum("sij,sj->si", M, found.v - free)
     given = np.einsum("sij,si->sj", J, found.impulse)
-    scale = np.abs(given).max(1) + np.abs(M).max((1, 2)) * np.abs(free).max(1)
+    parts = np.einsum("sij,si->sj", np.abs(J), np.abs(found.impulse))
+    scale = parts.max(1) + np.abs(M).max((1, 2)) * np.abs(free).max(1)
     return float((np.abs(caused - given).max(1) / scale).max())
 
 

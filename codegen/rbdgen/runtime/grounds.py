@@ -31,6 +31,8 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
     if all(argument.kind != "planes" for argument in signature.inputs):
         return None
     checked = [(k, x) for k, x in enumerate(signature.inputs) if x.kind in CHECKED]
+    # the law of contact, which begins with the softness, is the first of these numbers that has defaults
+    law = next((x for _, x in checked if x.kind == "nonnegative" and x.default is not None), None)
 
     def look(
         signature: SizedSignature, arrays: Sequence[Any], named: Mapping[str, Any], stacklevel: int
@@ -45,7 +47,7 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
             if values.size and values.shape[values.ndim - len(argument.shape) :] == argument.shape:
                 where, rows = f"{signature.name}: {argument.name}", values.reshape(-1, *argument.shape[-1:])
                 _check(where, argument, rows)
-                if argument.name == "law" and dtype == np.float32:
+                if law is not None and argument.name == law.name and dtype == np.float32:
                     _check_softness(where, rows[:, 0])
 
     return look

@@ -10,6 +10,8 @@ from rbdgen.emit.folder import Folder
 from rbdgen.emit.package import ATTRIBUTES, IN_PYTHON, PRIVATE
 from rbdgen.emit.real import real_type
 from rbdgen.emit.text import copied, filled
+from rbdgen.functions.configurations.rows import DIFFERENCE
+from rbdgen.functions.friction.arguments import GROUND
 from rbdgen.resources import package_root
 
 LOADER: Final = (
@@ -55,9 +57,9 @@ def _closures(step: CFunction, functions: Sequence[CFunction]) -> list[Closure]:
     need: `difference` for feedback, and the `contact_pose` of the same contacts for uneven ground."""
     if not (step.rolling and step.rolling.feedback):
         return []
-    differences: list[CFunction | None] = [x for x in functions if x.name == "difference"]
+    differences: list[CFunction | None] = [x for x in functions if x.name == DIFFERENCE.name]
     poses: list[CFunction | None] = []
-    for ground in (x for x in step.inputs if x.name == "ground" and step.name.startswith(STEP)):
+    for ground in (x for x in step.inputs if x.name == GROUND.name and step.name.startswith(STEP)):
         own = [x for x in functions if x.name.startswith(POSE) and step.name.endswith(x.name[len(POSE) :])]
         poses = [x for x in own if x.outputs[0].size // 3 == ground.size // 4]
         poses = sorted(poses, key=lambda x: len(x.name) if x else 0)[-1:]

@@ -239,8 +239,8 @@ def near_ground(model: Model, count: int, seed: int = 1, lowest: float = -1e-3) 
 
 
 def momentum_error(model: Model, found: Stepped, **inputs: Any) -> float:
-    """The largest error of M (v_next - v_free) = J^T impulse, relative to the momentum of the free motion and to
-    the impulses, which are huge if rows are redundant.
+    """The largest error of M (v_next - v_free) = J^T impulse, relative to the momentum of the free motion and
+    to the impulses, which are huge if rows are redundant.
     """
     q, v, tau, dt = (np.atleast_2d(inputs[x]) for x in ("q", "v", "tau", "dt"))
     (M,), (J,) = outputs(model, "crba", q=q), outputs(model, "contact_jacobian", q=q)

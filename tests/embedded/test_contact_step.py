@@ -31,7 +31,7 @@ def hopper() -> rbdgen.Robot:
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
-    options = Options(functions=("contact_step",), real="float", target="portable")
+    options = Options(functions=("contact_step",), real="float", target="cortex-m4f")
     made = generate(hopper(), options, tmp_path_factory.mktemp("hopper"), compiled=False)
     return Product(made.folder, made.manifest)
 

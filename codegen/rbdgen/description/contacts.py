@@ -116,7 +116,7 @@ DEFAULT_PLAN: Final = SolverPlan()
 Form = Literal["--contact", "--contact-frame", "--contact-loop"]
 
 FORMS: Final[dict[Form, str]] = {
-    "--contact": "[NAME=]LINK[:X,Y,Z]",
+    "--contact": "[NAME=]LINK[:X,Y,Z[,RADIUS]]",
     "--contact-frame": "[NAME=]LINK[:X,Y,Z]",
     "--contact-loop": "NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]",
 }
@@ -134,15 +134,22 @@ def contact_from(option: Form, text: str) -> Contact:
     if kept and places:
         places[-1] = places[-1].removesuffix(":frame")
     if not (loop or places):
-        link, point = _place(option, text, name)
-        return (Point if option == "--contact" else Frame)(link, None, point)
+        link, numbers = _place(option, text, name)
+        return _one_place(option, link, None, numbers)
     if not name or not all(places) or len(places) != 1 + loop:
         raise OptionError(f"{_asked(option, text)}: not of the form {FORMS[option]}")
     ends = [_place(option, text, place) for place in places]
     if loop:
         (link1, point1), (link2, point2) = ends
         return Loop(name, link1, point1, link2, point2, kept)
-    return (Point if option == "--contact" else Frame)(name, *ends[0])
+    return _one_place(option, name, *ends[0])
+
+
+def _one_place(option: Form, name: str, link: str | None, numbers: tuple[float, ...]) -> Contact:
+    """A contact at one place; a fourth number is the radius of a sphere."""
+    if option == "--contact":
+        return Point(name, link, numbers[:3], *numbers[3:])
+    return Frame(name, link, numbers)
 
 
 def _asked(option: Form, text: str) -> str:
@@ -150,7 +157,8 @@ def _asked(option: Form, text: str) -> str:
 
 
 def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]:
-    """The link and the point that LINK[:X,Y,Z] names; the point is the origin by default.
+    """The link and the numbers that LINK[:X,Y,Z[,RADIUS]] names; the point is the origin by default, and only
+    points have a radius.
 
     Names of links may contain colons, so a colon starts a point only if numbers follow it.
     """
@@ -161,7 +169,7 @@ def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]
         link, colon, point = place, "", ORIGIN
     if not colon:
         return place, ORIGIN
-    if len(point) != 3:
+    if len(point) != 3 and not (option == "--contact" and len(point) == 4):
         raise OptionError(f"{_asked(option, text)}: a point is three numbers X,Y,Z; there are {len(point)}")
     return link, point
 

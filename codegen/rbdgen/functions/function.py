@@ -127,7 +127,9 @@ class Function:
     def of_contacts(self) -> bool:
         """Whether the function depends on the contacts of the robot."""
         arguments = (*self.signature.inputs, *self.signature.outputs)
-        return any(size in argument.shape for argument in arguments for size in ("nc", "ncontacts", "npoints"))
+        return any(
+            size in argument.shape for argument in arguments for size in ("nc", "ncontacts", "npoints")
+        )
 
     def missing(self, model: Model) -> list[Need]:
         """The needs of the function that the robot does not meet."""

@@ -272,11 +272,21 @@ def _instead(name: str, own: Iterable[str]) -> str:
     return f"there are {some} and {len(ALL) - 6} more: rbdgen list shows all"
 
 
+_WITH_LOOPS: Final = tuple(name for name, row in ALL.items() if row.around is not None)
+"""The functions that are straight lines around loops; those for sets of contacts begin with their names."""
+
+
 def _check_differentiable(name: str, kind: str, function: Function) -> None:
     """Raises OptionError if the function has loops that solve an equation, of which there are only first
     derivatives along directions.
     """
     of = function.differentiated.of if function.differentiated else function
+    for called in of.composition.callees if of.composition else ():
+        if called.startswith(_WITH_LOOPS):
+            raise OptionError(
+                f"function '{name}': '{of.name}' calls {called}, whose iterations are not differentiated; "
+                f"take {called}_vjp outside of it, or finite differences"
+            )
     if of.around is not None and (of is not function or kind not in ("vjp", "jvp")):
         raise OptionError(
             f"function '{name}': {of.name} solves an equation, of which only first derivatives are made; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rbdgen.errors import OptionError
 from rbdgen.functions.function import Function
 from rbdgen.graph.engine import new_engine
 from rbdgen.graph.expressed import expressed
@@ -17,5 +18,9 @@ def chosen_expression(function: Function, model: Model, engine: str, name: str =
     tracer = new_engine(engine)
     function.sized(model)  # raises errors before the search
     graph = Chooser(model, search(model), "graph").choose(function).program.straight
-    assert graph is not None
+    if graph is None:
+        raise OptionError(
+            f"function '{function.name}' has loops, which no expression has; give variant=, a form of the "
+            "function that is traced without them, or call the compiled function"
+        )
     return expressed(graph, tracer, name)

@@ -44,7 +44,7 @@ class ImplicitLine:
         inner = implicit.adjoint if seeded else implicit.tangent
         builder = Builder()
         sizes = {x.name: x.size for x in signature.inputs}
-        sizes |= {self.solution.name: self.solution.size, **inner.loops(self.model).outputs}
+        sizes |= {x.name: x.size for x in self.graph.inputs} | dict(inner.loops(self.model).outputs)
         arrays = {name: builder.input(name, size) for name, size in sizes.items()}
         values = replay(builder, self.graph, arrays)
         outputs = [(x.name, x.shape, values[x.name]) for x in self.graph.outputs if x.name in self.problem]

@@ -1,4 +1,4 @@
-"""Programs of straight lines, without the elements of an input array that nothing reads."""
+"""Programs without the elements of an input array that nothing reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbdgen.graph.programs.program import Loop, Program, straight_line
 
 
 def elements_read(program: Program, array: str) -> set[int]:
-    """The elements of an input array that a program of straight lines reads."""
+    """The elements of an input array that a program reads. Every run of a loop reads the same ones."""
     if (graph := program.straight) is None:
         reads = [access for loop in program.loops for access in loop.reads.values()]
         return {at for access in reads if access.array == array for at in access.addresses(0)}
@@ -33,9 +33,9 @@ def narrowed(program: Program, array: str, kept: Sequence[int]) -> Program:
 
 def _narrowed_loop(loop: Loop, array: str, places: Mapping[int, int]) -> Loop:
     """Narrow one straight line among several. It numbers its inputs by itself, so only addresses change."""
-    assert loop.count == 1
 
     def moved(access: Access) -> Access:
+        assert access.shared
         return Access(array, tuple(places[at] for at in access.addresses(0)))
 
     reads = {name: moved(access) if access.array == array else access for name, access in loop.reads.items()}

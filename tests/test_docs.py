@@ -93,12 +93,26 @@ def test_a_ball_that_lands_slides_and_rolls(capsys: pytest.CaptureFixture[str]) 
     assert float(names["residual"][0]) < 1e-12
 
 
+def test_slopes_of_a_smoothed_step(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(example("friction.md"), names)
+    capsys.readouterr()
+    exec(example("friction.md", "Derivatives"), names)
+    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
+
+
 def test_operations_of_steps_with_friction_are_those_pinned() -> None:
     text = page("friction.md")
     pinned = (DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step.txt").read_text()
     counts = [int(x) for x in re.findall(r": (\d+) = ", pinned)]
     told = re.findall(r"^\| \d,\d,\d \| ([\d ]+) \|$", text, re.MULTILINE)
-    told += re.findall(r"`contact_step` of the quadruped with 3,2,0 takes ([\d ]+) operations", text)
+    assert re.findall(r"`contact_step` of the quadruped with 3,2,0 takes ([\d ]+) operations", text) == [
+        "19 219"
+    ]
+    rows = re.findall(
+        r"^\| `contact_step\w*`; `contact_\w*`[^|]* \| ([\d ]+); ([\d ]+) \|$", text, re.MULTILINE
+    )
+    told += [count for row in rows for count in row]
     assert [int(x.replace(" ", "")) for x in told] == counts
     assert "(1e-4, 0.2, 1, 0, 0.05, 0)" in text
     assert LAW.default == (1e-4, 0.2, 1.0, 0.0, 0.05, 0.0)

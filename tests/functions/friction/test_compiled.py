@@ -164,7 +164,11 @@ def test_operations_of_the_solver(golden: Callable[[str, str], None]) -> None:
         lines.append(f"solver {plan}: {program.cost}\n")
         if plan == (3, 2, 0):
             assert program.cost.total <= 13_200
-    counted = count(robot_with_contacts("quadruped"), ["contact_step"])
+    derivatives = ["contact_step_derivatives", "contact_aba_derivatives"]
+    names = ["contact_step", "contact_step_servo", "contact_step_jvp", "contact_step_vjp", *derivatives]
+    counted = count(robot_with_contacts("quadruped"), names)
+    exact, closed = (counted[name][1].total for name in derivatives)
+    assert exact <= 1.1 * closed
     lines += [f"{function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
     golden("chosen_counts/contact_step.txt", "".join(lines))
 

@@ -188,12 +188,12 @@ class SizedSignature:
 
     @property
     def rolling(self) -> Rolling | None:
-        """How rollouts repeat it, or None if it is no integration step."""
+        """The description of its rollouts, or None if the function is not an integration step."""
         return rolling_of(self.inputs, self.outputs)
 
 
 class Rolling(NamedTuple):
-    """How rollouts repeat an integration step."""
+    """Describes the rollouts of an integration step, which call it once for each step."""
 
     state: int
     """The number of its first inputs that are the state, and of its first outputs that are the next one."""
@@ -210,7 +210,7 @@ _OF_ROLLOUTS: Final[tuple[Kind, ...]] = ("time_step", "parameters", "table")
 
 
 def rolling_of(inputs: Sequence[SomeArgument], outputs: Sequence[SomeArgument]) -> Rolling | None:
-    """How rollouts repeat a function, or None if it is no integration step.
+    """Describe the rollouts of a function. Returns None if the function is not an integration step.
 
     The first inputs of a step are the state, and its first outputs are the state one time step later, of the
     same kinds and shapes. Among the other inputs are the time step and the torques. If the state begins with

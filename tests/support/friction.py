@@ -260,7 +260,7 @@ class Recorded(NamedTuple):
     inputs: dict[str, Array]
     """The inputs of each step, in arrays (steps x cases, size)."""
     residual: Array
-    """That of each step, (steps, cases)."""
+    """The residual of each step, (steps, cases)."""
 
 
 def _trot(time: Array, standing: Array, trots: Array) -> Array:

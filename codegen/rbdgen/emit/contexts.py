@@ -69,7 +69,7 @@ class CFunction:
     in_place: bool = False
     """Whether it has a twin that writes its result over its first input."""
     rolling: Rolling | None = None
-    """How its rollout repeats it and passes each new state to the next call; None if it has no rollout."""
+    """Describes its rollout, which calls it once for each step; None if it has no rollout."""
 
     @property
     def rollout(self) -> str:

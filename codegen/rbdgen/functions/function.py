@@ -90,7 +90,7 @@ class Function:
     returns this input. For rnea it is aba.
     """
     through: Through | None = None
-    """How the function is computed by means of another row, if there is such a way."""
+    """Computes the function from the results of another row; None if no other row is used."""
     along: Form | None = None
     """A form of NAME_jvp, which computes the rates of the outputs along a direction in the tangent space."""
     differentiated: Differentiated | None = None

@@ -47,7 +47,7 @@ def refuses(signature: SizedSignature, dtype: np.dtype[Any]) -> Look | None:
             if values.size and values.shape[values.ndim - len(argument.shape) :] == argument.shape:
                 where, rows = f"{signature.name}: {argument.name}", values.reshape(-1, *argument.shape[-1:])
                 _check(where, argument, rows)
-                if law is not None and argument.name == law.name and dtype == np.float32:
+                if argument is law and dtype == np.float32:
                     _check_softness(where, rows[:, 0])
 
     return look

@@ -43,7 +43,7 @@ class Step(Function):
 
 
 class _Asked(NamedTuple):
-    """What a compiled call of a rollout depends on."""
+    """The properties of a call that determine which compiled call serves it."""
 
     steps: int
     last: bool

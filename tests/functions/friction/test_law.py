@@ -106,7 +106,7 @@ def _close(found: Stepped, expected: Stepped) -> None:
 
 
 def test_turned_about_the_vertical() -> None:
-    """The same motion results, turned: the tangents of the ground do not show."""
+    """A turned state gives the turned motion: the law does not depend on the choice of the tangents."""
     inputs, angle = _solved(), 0.7
     expected = step(quadruped(), **inputs)
     c, s = np.cos(angle), np.sin(angle)

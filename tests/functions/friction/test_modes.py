@@ -174,7 +174,7 @@ def test_a_block_at_rest_exerts_its_weight() -> None:
 
 
 def test_a_sphere_lands_on_its_surface() -> None:
-    """Its center comes to rest at its radius above the plane, also above a slope."""
+    """The center of the sphere comes to rest above the plane at a distance of the radius, on slopes too."""
     model, n = ball(0.1), plane((0.3, -0.2, 1))
     q = placed(model, n[:3] * 0.1004)
     found = step(model, q=q, v=[*(-n[:3]), 0, 0, 0], ground=n, friction=[0.0], law=RIGID)

@@ -78,8 +78,8 @@ class OnArticulatedBodies:
         return [add(*pair) for pair in zip(relative, carried, strict=True)]
 
     def _with_base(self, rows: Rows) -> list[Scalar]:
-        """What the rows of a contact gain from the part of the acceleration of a floating base that the
-        sweeps leave out, see `_base`.
+        """Compute the acceleration of a contact's rows that is due to the part of a floating base's
+        acceleration that the sweeps leave out, see `_base`.
         """
         linear = [
             outward(self._driver.bodies, end.path[1:], self._base(end))

@@ -34,7 +34,7 @@ def dependence(graph: Graph, inputs: Collection[str]) -> Dependence:
 
 
 def dependence_of_program(program: Program, inputs: Collection[str]) -> Dependence:
-    """As `dependence`, through all loops of a program."""
+    """Compute the dependence of the outputs of a program on these inputs, through all runs of its loops."""
     spans, marks = _marked(program.inputs, inputs)
     sizes = {name: len(table) for name, table in program.tables.items()} | dict(program.scratch)
     sizes |= {output.name: output.size for output in program.outputs}

@@ -262,7 +262,8 @@ def is_differentiable(
 def _instead(name: str, own: Iterable[str]) -> str:
     """A hint with the names that the user may have meant or, if there are none, with some known names."""
     names = [*own, *ALL]
-    directions = [f"{function}_{mode}" for function in names for mode in MODES]
+    last = {row.name for row in ALL.values() if row.around and not row.around.implicit}
+    directions = [f"{function}_{mode}" for function in names if function not in last for mode in MODES]
     if known := elsewhere(name):
         return known
     meant = get_close_matches(name, [*names, *directions], n=3) or near(name, names)
@@ -287,7 +288,14 @@ def _check_differentiable(name: str, kind: str, function: Function) -> None:
                 f"function '{name}': '{of.name}' calls {called}, whose iterations are not differentiated; "
                 f"take {called}_vjp outside of it, or finite differences"
             )
-    if of.around is not None and (of is not function or kind not in ("vjp", "jvp")):
+    if of.around is None:
+        return
+    if of.around.implicit is None:
+        raise OptionError(
+            f"function '{name}': {of.name} solves an equation, of which no further derivatives are made; "
+            "take finite differences of it"
+        )
+    if of is not function or kind not in ("vjp", "jvp"):
         raise OptionError(
             f"function '{name}': {of.name} solves an equation, of which only first derivatives are made; "
             f"take {of.name}_vjp, {of.name}_jvp or {of.name}_derivatives"

@@ -44,6 +44,7 @@ STAGES = (
     ("frameworks",),
     ("pipeline",),
     ("checks",),
+    ("show",),
     ("cli",),
     ("__main__",),
 )
@@ -209,7 +210,9 @@ def test_importing_the_package_is_quick() -> None:
     """Engines, templates and compilation, which are slow to import, are imported on first use."""
     program = "import rbdgen, sys; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"casadi", "sympy", "cffi", "jinja2", "lxml", "rich"} & set(done.stdout.split())
+    assert not {"casadi", "sympy", "cffi", "jinja2", "lxml", "rich", "trimesh", "fast_simplification"} & set(
+        done.stdout.split()
+    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=relative)

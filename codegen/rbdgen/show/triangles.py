@@ -1,0 +1,177 @@
+"""Makes meshes small enough for a page: without tiny parts, with fewer triangles, and as 16-bit numbers.
+
+The triangles of a robot share a budget. A mesh of n triangles gets a share in proportion to n^0.7, so that
+large meshes lose more of theirs than small ones. They are removed by edge collapses of least quadric error
+(Garland, Heckbert, SIGGRAPH 1997), in the package fast-simplification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.description.shapes.shape import Triangles
+from rbdgen.show.meshes import Part
+
+SHARE: Final = 0.7
+"""The power of the number of triangles to which the share of a part is proportional."""
+
+SMALL: Final = 0.01
+"""The size of parts that are left out, such as screws, relative to that of the robot."""
+
+FEWEST: Final = 20
+"""The number of triangles that every part may keep."""
+
+STEPS: Final = (1, 2, 4)
+"""The factors on SMALL for parts that do not come down to their share: each piece that is connected needs
+some triangles."""
+
+AGGRESSION: Final = 5
+"""The speed of the simplification, from 0 to 10, which costs quality."""
+
+GRID: Final = 1 << 12
+"""The number of steps along the longest edge of a mesh within which vertices count as equal. Borders of
+triangles that almost touch would stay as they are."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The meshes of a page: for every mesh its parts by colour, whose numbers are in a blob."""
+
+    meshes: list[list[dict[str, Any]]]
+    blob: bytes
+    triangles: tuple[int, int]
+    """The numbers of triangles that were read, and that were kept."""
+
+
+def packed(meshes: Sequence[Sequence[Part]], smallest: Sequence[float], budget: int) -> Packed:
+    """The meshes with about `budget` triangles in all, in the order given.
+
+    Args:
+        meshes: the parts of each mesh.
+        smallest: for each mesh the size of parts that are left out, in its own unit.
+        budget: the number of triangles to keep.
+    """
+    merged_meshes = [[Part(x.color, merged(x.surface)) for x in mesh] for mesh in meshes]
+    total = sum(len(part.surface.faces) for mesh in meshes for part in mesh)
+    lean = {
+        (i, k): without_small(part.surface, smallest[i])
+        for i, mesh in enumerate(merged_meshes)
+        for k, part in enumerate(mesh)
+        if len(part.surface.faces)
+    }
+    left, weight = float(budget), sum(len(x.faces) ** SHARE for x in lean.values())
+    kept: dict[tuple[int, int], Triangles] = {}
+    # Small parts come first: what they leave of their shares, or take in excess, is made up by the others.
+    for i, k in sorted(lean, key=lambda key: (len(lean[key].faces), key)):
+        own = len(lean[i, k].faces) ** SHARE
+        share = max(int(left * own / weight), FEWEST)
+        kept[i, k] = compact(reduced(lean[i, k], share, smallest[i]))
+        left, weight = max(left - len(kept[i, k].faces), 0.0), max(weight - own, 1.0)
+    blob = bytearray()
+    rows: list[list[dict[str, Any]]] = [[] for _ in meshes]
+    for i, k in sorted(kept):
+        rows[i].append({**_written(kept[i, k], blob), "color": _listed(merged_meshes[i][k])})
+    return Packed(rows, bytes(blob), (total, sum(len(x.faces) for x in kept.values())))
+
+
+def _listed(part: Part) -> list[float] | None:
+    return None if part.color is None else list(part.color)
+
+
+def merged(surface: Triangles) -> Triangles:
+    """The surface with equal vertices merged, and without triangles that have no area then."""
+    vertices, faces = surface
+    low = vertices.min(axis=0)
+    span = float((vertices.max(axis=0) - low).max()) or 1.0
+    steps = np.round((vertices - low) / span * GRID).astype(np.int64)
+    keys = (steps[:, 0] << 42) | (steps[:, 1] << 21) | steps[:, 2]
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    faces = number[faces]
+    flat = (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
+    return Triangles(vertices[first], faces[~flat])
+
+
+def without_small(surface: Triangles, size: float) -> Triangles:
+    """The surface without connected pieces whose box has a diagonal below `size`; all of it if all are."""
+    vertices, faces = surface
+    labels = _connected(faces, len(vertices))
+    low, high = np.full((len(vertices), 3), np.inf), np.full((len(vertices), 3), -np.inf)
+    np.minimum.at(low, labels, vertices)
+    np.maximum.at(high, labels, vertices)
+    large = np.linalg.norm(high - low, axis=1) >= size
+    kept = large[labels[faces[:, 0]]]
+    return Triangles(vertices, faces[kept]) if kept.any() else surface
+
+
+def _connected(faces: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+    """For every vertex the least number of those that triangles connect with it."""
+    labels = np.arange(count)
+    while True:
+        least = labels[faces].min(axis=1)
+        new = labels.copy()
+        np.minimum.at(new, faces, least[:, None])
+        new = new[new]
+        if np.array_equal(new, labels):
+            return labels
+        labels = new
+
+
+def reduced(surface: Triangles, most: int, smallest: float) -> Triangles:
+    """The surface with about `most` triangles, or with all if there are no more."""
+    import fast_simplification  # noqa: PLC0415  (an extra)
+
+    result = surface
+    for factor in STEPS:
+        source = compact(without_small(surface, factor * smallest))
+        if len(source.faces) <= most:
+            return source
+        vertices, faces = fast_simplification.simplify(
+            source.vertices.astype(np.float32),
+            source.faces.astype(np.uint32),
+            target_reduction=1 - most / len(source.faces),
+            agg=AGGRESSION,
+        )
+        result = Triangles(np.asarray(vertices, float), np.asarray(faces, np.int64))
+        if len(result.faces) <= most:
+            break
+    return result
+
+
+def compact(surface: Triangles) -> Triangles:
+    """The surface without vertices that no triangle has."""
+    used, number = np.unique(surface.faces, return_inverse=True)
+    return Triangles(surface.vertices[used], number.reshape(-1, 3))
+
+
+def _written(surface: Triangles, blob: bytearray) -> dict[str, Any]:
+    """Appends the numbers of a surface to the blob, and returns where they are.
+
+    Coordinate k of a vertex is lo[k] + size[k] n / 65535 with n in `v`: [first byte, vertices], of 16 bits.
+    The indices of triangles are in `f`: [first byte, indices, bytes of an index].
+    """
+    vertices, faces = surface
+    low = vertices.min(axis=0)
+    size = vertices.max(axis=0) - low
+    steps = np.round((vertices - low) / np.where(size > 0, size, 1.0) * 65535).astype("<u2")
+    indices = faces.astype("<u2" if len(vertices) <= 1 << 16 else "<u4")
+    v = _appended(blob, steps.tobytes())
+    f = _appended(blob, indices.tobytes())
+    return {
+        "v": [v, len(vertices)],
+        "f": [f, indices.size, indices.itemsize],
+        "lo": low.tolist(),
+        "size": size.tolist(),
+    }
+
+
+def _appended(blob: bytearray, data: bytes) -> int:
+    """Appends data at the next multiple of 4 bytes, and returns this place."""
+    blob += b"\0" * (-len(blob) % 4)
+    place = len(blob)
+    blob += data
+    return place

@@ -35,6 +35,10 @@ class PageData:
     """What the C was compiled to: "WebAssembly" or "JavaScript"."""
     ellipsoids: Sequence[Mapping[str, Any] | None]
     """For every body the solid ellipsoid of the same mass and inertia, see `ellipsoid`; None without mass."""
+    neutral: Sequence[float]
+    """The configuration at which the joints have not moved."""
+    radii: Mapping[str, float]
+    """By name the radii of the spheres of contacts, in m."""
     frames: Sequence[int]
     """For every body the index of its frame among those of `frame_placement`; -1 if it has none."""
     code: Mapping[str, Code]

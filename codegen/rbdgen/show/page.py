@@ -1,0 +1,224 @@
+"""Makes the page of a robot: one HTML file that shows it, and that runs its generated C without a network.
+
+    robot -> functions -> C -> WebAssembly
+          -> shapes                         -> data -> HTML
+          -> quantities of the lines of C
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rbdgen.description.quoting import quoted, told
+from rbdgen.emit.package import Sources
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.functions.friction.mobility import neutral
+from rbdgen.functions.table import lookup
+from rbdgen.model.robot import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.page import designed
+from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.pipeline.request import Request
+from rbdgen.resources import template_root
+from rbdgen.show.algorithm import text_of
+from rbdgen.show.data import Code, PageData, ellipsoid
+from rbdgen.show.provenance import owners
+from rbdgen.show.shapes import BUDGET, Drawn, drawn
+from rbdgen.show.viewed import functions_of, viewed
+from rbdgen.toolchain.cache import user_cache
+from rbdgen.toolchain.webassembly import find_tools, linked
+from rbdgen.wording import choose
+
+SHOWN_AS_C: Final = ("rnea", "gravity", "aba", "crba", "minv")
+"""The functions whose C is shown, besides those that are asked for."""
+
+MOST_EQUATIONS: Final = 3
+"""The largest number of degrees of freedom of robots whose equations are shown."""
+
+HEIGHT: Final = 720
+"""The height of the page inside another page, such as a notebook, in pixels."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of a robot, one HTML file that needs no network and no server."""
+
+    text: str
+    missing: tuple[str, ...]
+    """One line for everything that the page does not show."""
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the page into a file and returns its path. Raises OptionError if it cannot be written."""
+        place = Path(path)
+        try:
+            place.write_text(self.text, encoding="utf-8")
+        except OSError as error:
+            raise OptionError(f"{place}: the page cannot be written ({error.strerror}); give another -o") from error
+        return place
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, as notebooks show it."""
+        return (
+            f'<iframe srcdoc="{html.escape(self.text)}" style="width:100%;height:{HEIGHT}px;border:0" '
+            'sandbox="allow-scripts" title="robot"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<Page of {len(self.text) // 1000} kB; save(PATH) writes it>"
+
+
+def page_of(
+    robot: Robot,
+    *,
+    functions: Sequence[str] = (),
+    pose: Mapping[str, float] | None = None,
+    triangles: int = BUDGET,
+    shapes: bool = True,
+    progress: Progress = silent,
+) -> Page:
+    """Makes the page of a robot. The same robot and options give the same bytes.
+
+    Args:
+        robot: the robot.
+        functions: functions whose C and cost the page shows besides those that it needs.
+        pose: positions of joints at the beginning, rad or m.
+        triangles: the number of triangles to keep of all meshes together.
+        shapes: whether the shapes of the description are drawn; without them, a skeleton is.
+        progress: is told what is designed.
+
+    Raises:
+        OptionError: an unknown function or joint, or a pose that is no number.
+    """
+    seen = viewed(robot)
+    pose = _pose(robot, pose or {})
+    request = Request(seen, Options(functions=functions_of(seen, functions), target="portable"), package=False)
+    sources = designed(request, user_cache(), progress)
+    shown = drawn(robot, triangles=triangles, shapes=shapes)
+    engine, program, missing = _program(sources)
+    data = _data(robot, seen, sources, shown, pose, engine, [*missing, *shown.missing], functions)
+    return Page(_html(data, program, shown.blob), tuple(data.missing))
+
+
+def _pose(robot: Robot, asked: Mapping[str, float]) -> dict[str, float]:
+    """The positions of joints with one coordinate. Raises OptionError for others."""
+    known = [joint.name for joint in robot.joints if joint.nq == 1]
+    for name, value in asked.items():
+        if name not in known:
+            raise OptionError(f"pose: {quoted(name)} is no joint with one coordinate; {choose(name, known)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise OptionError(f"pose: {told(value)} is no position of {quoted(name)}; give rad or m")
+    return {name: float(value) for name, value in asked.items()}
+
+
+def _program(sources: Sources) -> tuple[str, bytes, list[str]]:
+    """The C for a browser: what it was compiled to, its bytes, and a line if no compiler was found."""
+    try:
+        return "WebAssembly", linked(sources, find_tools(), user_cache()).data, []
+    except BuildError as error:
+        return "", b"", [f"{error}; until then the page shows the robot at q = 0 and computes nothing"]
+
+
+def _data(
+    robot: Robot,
+    seen: Robot,
+    sources: Sources,
+    shown: Drawn,
+    pose: Mapping[str, float],
+    engine: str,
+    missing: Sequence[str],
+    asked: Sequence[str],
+) -> PageData:
+    manifest = sources.manifest
+    return PageData(
+        title=robot.name,
+        source=Path(robot.description.path).name,
+        manifest=manifest,
+        engine=engine,
+        ellipsoids=[
+            ellipsoid(body["mass"], body["first_moment"], body["rotational_inertia"])
+            for body in manifest["bodies"]
+        ],
+        neutral=[float(x) for x in neutral(seen.model)],
+        radii={contact.name: contact.radius for contact in seen.model.contacts},
+        frames=_frames_of(manifest),
+        code=dict(_code(seen, sources, [*SHOWN_AS_C, *asked])),
+        links=shown.links,
+        meshes=shown.meshes,
+        triangles=shown.triangles,
+        missing=missing,
+        warnings=robot.warnings,
+        doubts={},
+        pose=pose,
+        equations=_equations(robot),
+    )
+
+
+def _frames_of(manifest: Mapping[str, Any]) -> list[int]:
+    """For every body the index of the frame that coincides with it; -1 if there is none."""
+    found = [-1] * len(manifest["bodies"])
+    for k, frame in enumerate(manifest.get("frames", ())):
+        at_body = frame["translation"] == [0, 0, 0] and frame["rotation"] == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        if at_body and frame["body"] >= 0 and found[frame["body"]] < 0:
+            found[frame["body"]] = k
+    return found
+
+
+def _code(robot: Robot, sources: Sources, names: Sequence[str]) -> Iterator[tuple[str, Code]]:
+    for name in dict.fromkeys(names):
+        facts = sources.manifest["functions"].get(name)
+        if facts is None:
+            continue
+        row = lookup(name, robot.model)
+        form = next((form for form in row.forms if form.name == facts["form"]), None)
+        text = "" if form is None or row.differentiated else text_of(robot.model, row, form)
+        yield name, Code(owners(sources.files[facts["source"]]), text)
+
+
+def _equations(robot: Robot) -> str:
+    """The equations of a robot with few degrees of freedom, as HTML without a frame."""
+    if robot.nv > MOST_EQUATIONS or robot.base == "floating" or robot.nq != robot.nv:
+        return ""
+    from rbdgen.formulas.equations import equations_of  # noqa: PLC0415  (SymPy is imported late)
+
+    try:
+        text = equations_of(robot).html()
+    except OptionError:  # features of the robot that equations do not describe
+        return ""
+    body = re.search(r"<body>(.*)</body>", text, re.DOTALL)
+    return "" if body is None else re.sub(r"<h1>.*?</h1>", "", body[1], flags=re.DOTALL)
+
+
+def _html(data: PageData, program: bytes, blob: bytes) -> str:
+    """The page. Text of the description is inside of compressed data only, besides the escaped title."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415
+
+    root = template_root() / "show"
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted(root.glob("vendor/*"))}
+    app = [path.read_text(encoding="utf-8") for path in sorted(root.glob("app/*.js"))]
+    text = json.dumps(data.as_json(), separators=(",", ":"), allow_nan=False)
+    environment = Environment(
+        loader=FileSystemLoader(root), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.get_template("page.html.jinja").render(
+        title=data.title,
+        style=(root / "style.css").read_text(encoding="utf-8"),
+        vendor=files,
+        app="\n".join(app),
+        data=_packed(text.encode()),
+        program=_packed(program),
+        meshes=_packed(blob),
+    )
+
+
+def _packed(data: bytes) -> str:
+    """The data compressed and as text, without the time of day."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()

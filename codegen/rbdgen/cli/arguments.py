@@ -83,7 +83,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         parsed.base,
         parsed.snap,
         xacro_args=_pairs("--xacro-arg", parsed.xacro_arg, "NAME=VALUE"),
-        lock=_positions(parsed.lock),
+        lock=positions_of("--lock", parsed.lock),
         root=parsed.root,
         tip=parsed.tip,
         damping=parsed.damping,
@@ -126,10 +126,10 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
     return values
 
 
-def _positions(texts: Sequence[str]) -> dict[str, float]:
-    """The positions of --lock by joint."""
-    given: dict[str, Any] = _pairs("--lock", texts, "JOINT=VALUE")
+def positions_of(option: str, texts: Sequence[str]) -> dict[str, float]:
+    """The positions of an option JOINT=VALUE by joint."""
+    given: dict[str, Any] = _pairs(option, texts, "JOINT=VALUE")
     try:
         return {joint: float(text) for joint, text in given.items()}
     except ValueError as error:
-        raise OptionError(f"--lock: {error}; give JOINT=VALUE, in rad or m") from None
+        raise OptionError(f"{option}: {error}; give JOINT=VALUE, in rad or m") from None

@@ -22,6 +22,7 @@ Rigid-body dynamics of a robot as plain C99 and as fast Python functions.
   rbdgen arm7 --target cortex-m4f   a folder for a small machine
 
 Other commands:
+  rbdgen show ROBOT                 write a page that shows the robot in a browser
   rbdgen list                       list the functions
   rbdgen inspect ROBOT              show the tree, indices, masses, warnings
   rbdgen check DIR|ROBOT            check the code on this machine
@@ -153,6 +154,46 @@ def equations_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def show_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen show",
+        "ROBOT ",
+        "Writes one HTML file that shows a robot in 3D and runs its generated C in the browser.\n"
+        "It needs no network and no server.\n\n"
+        "  rbdgen show arm7 --open\n"
+        "  rbdgen show quadruped12 --base floating --contact lf=front_left_shank:0,0,-0.2\n"
+        "  rbdgen show ROBOT --pose shoulder=1.2,elbow=-0.4 -o robot.html\n",
+    )
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="write FILE (default ROBOT.html)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--pose",
+        metavar="JOINT=VALUE,...",
+        action="append",
+        default=[],
+        help="the positions of joints at the beginning, rad or m",
+    )
+    parser.add_argument(
+        "-f",
+        "--functions",
+        metavar="NAME,NAME",
+        action="append",
+        default=[],
+        help="functions whose C and cost are shown besides",
+    )
+    parser.add_argument(
+        "--triangles",
+        metavar="N",
+        type=int,
+        default=24_000,
+        help="the number of triangles to keep of all meshes together (default 24000)",
+    )
+    parser.add_argument("--no-shapes", action="store_true", help="draw a skeleton instead of the shapes")
+    _add_robot_options(parser)
+    return parser
+
+
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "guide": guide_parser,
     "generate": generate_parser,
@@ -162,6 +203,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,
+    "show": show_parser,
     "cache": cache_parser,
     "completion": completion_parser,
 }

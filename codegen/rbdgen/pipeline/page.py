@@ -96,7 +96,7 @@ def _library(request: Request, progress: Progress, later: Later) -> Library:
 
     found, toolchain = designed(request, store, progress), toolchain_of(request.options)
     with built(found, toolchain, store, Compiling(progress)) as folder:
-        return open_built(folder, More(library, sources, watched))
+        return open_built(folder, More(library, sources, watched, request.robot.show))
 
 
 def generate(

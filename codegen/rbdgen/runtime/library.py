@@ -285,6 +285,16 @@ class Library:
         """
         return self._of_framework("torch")
 
+    def show(self, q: npt.ArrayLike | None = None, **options: Any) -> Any:
+        """The page of the robot at the configuration q, (nq,), as `Robot.show` makes it: a notebook displays
+        it, `.save(PATH)` writes it, and `.open()` opens it in the browser.
+
+        Raises:
+            LoadError: the library comes from a folder, which has no description of the robot.
+            OptionError: q is no configuration, or an option is unknown.
+        """
+        return self._of_framework("show")(q, **options)
+
     def _of_framework(self, name: str) -> Any:
         if self._frameworks is None:
             raise LoadError(

@@ -33,7 +33,9 @@ def text_of(model: Model, function: Function, form: Form) -> str:
 
     _watched(watch, lambda: trace_graph(model, function, form, "graph"))
     algorithms = {
-        name: times for name, times in called.items() if Path(name).is_relative_to(_ALGORITHMS) and _is_text(name)
+        name: times
+        for name, times in called.items()
+        if Path(name).is_relative_to(_ALGORITHMS) and _is_text(name)
     }
     if not algorithms:
         return ""

@@ -51,6 +51,8 @@ class PageData:
     warnings: Sequence[str]
     doubts: Mapping[int, str]
     """By index of a body, why its inertia does not fit its shapes."""
+    q: Sequence[float] | None
+    """The configuration at the beginning, if it is given."""
     pose: Mapping[str, float]
     """The positions of joints at the beginning, in rad or m."""
     equations: str

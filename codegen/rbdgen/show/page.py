@@ -1,8 +1,8 @@
 """Makes the page of a robot: one HTML file that shows it, and that runs its generated C without a network.
 
-    robot -> functions -> C -> WebAssembly
-          -> shapes                         -> data -> HTML
-          -> quantities of the lines of C
+robot -> functions -> C -> WebAssembly
+      -> shapes                         -> data -> HTML
+      -> quantities of the lines of C
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ import html
 import json
 import math
 import re
+import tempfile
+import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from rbdgen.description.quoting import quoted, told
 from rbdgen.emit.package import Sources
+from rbdgen.emit.write import write_file
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.functions.friction.mobility import neutral
 from rbdgen.functions.table import lookup
@@ -48,6 +53,13 @@ HEIGHT: Final = 720
 """The height of the page inside another page, such as a notebook, in pixels."""
 
 
+class Start(NamedTuple):
+    """How the robot begins: the whole configuration, or the positions of some joints."""
+
+    q: list[float] | None
+    pose: dict[str, float]
+
+
 @dataclass(frozen=True)
 class Page:
     """The page of a robot, one HTML file that needs no network and no server."""
@@ -57,13 +69,15 @@ class Page:
     """One line for everything that the page does not show."""
 
     def save(self, path: str | Path) -> Path:
-        """Writes the page into a file and returns its path. Raises OptionError if it cannot be written."""
-        place = Path(path)
-        try:
-            place.write_text(self.text, encoding="utf-8")
-        except OSError as error:
-            raise OptionError(f"{place}: the page cannot be written ({error.strerror}); give another -o") from error
-        return place
+        """Writes the page into a file and returns its path. Raises EmitError if it cannot be written."""
+        write_file(Path(path), self.text)
+        return Path(path)
+
+    def open(self) -> None:
+        """Opens the page in the browser of this machine, from a temporary file that stays."""
+        with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
+            file.write(self.text)
+        webbrowser.open(Path(file.name).as_uri())
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, as notebooks show it."""
@@ -79,8 +93,9 @@ class Page:
 def page_of(
     robot: Robot,
     *,
-    functions: Sequence[str] = (),
+    q: Any = None,
     pose: Mapping[str, float] | None = None,
+    functions: Sequence[str] = (),
     triangles: int = BUDGET,
     shapes: bool = True,
     progress: Progress = silent,
@@ -89,34 +104,51 @@ def page_of(
 
     Args:
         robot: the robot.
+        q: the configuration at the beginning, (nq,), rad and m.
+        pose: the positions of some joints instead, rad or m; the others are at 0 or at the nearer limit.
         functions: functions whose C and cost the page shows besides those that it needs.
-        pose: positions of joints at the beginning, rad or m.
         triangles: the number of triangles to keep of all meshes together.
         shapes: whether the shapes of the description are drawn; without them, a skeleton is.
         progress: is told what is designed.
 
     Raises:
-        OptionError: an unknown function or joint, or a pose that is no number.
+        OptionError: an unknown function or joint, or a value that is no configuration.
     """
     seen = viewed(robot)
-    pose = _pose(robot, pose or {})
-    request = Request(seen, Options(functions=functions_of(seen, functions), target="portable"), package=False)
+    start = _start(robot, q, pose or {})
+    request = Request(
+        seen, Options(functions=functions_of(seen, functions), target="portable"), package=False
+    )
     sources = designed(request, user_cache(), progress)
     shown = drawn(robot, triangles=triangles, shapes=shapes)
     engine, program, missing = _program(sources)
-    data = _data(robot, seen, sources, shown, pose, engine, [*missing, *shown.missing], functions)
+    data = _data(robot, seen, sources, shown, start, engine, [*missing, *shown.missing], functions)
     return Page(_html(data, program, shown.blob), tuple(data.missing))
 
 
-def _pose(robot: Robot, asked: Mapping[str, float]) -> dict[str, float]:
-    """The positions of joints with one coordinate. Raises OptionError for others."""
+def _start(robot: Robot, q: Any, asked: Mapping[str, float]) -> Start:
+    """The configuration at the beginning, if it is given, and the positions of joints with one coordinate."""
+    if q is not None and asked:
+        raise OptionError("show: q and pose both say how the robot begins; give one of them")
+    if q is not None:
+        return Start(_configuration(robot, q), {})
     known = [joint.name for joint in robot.joints if joint.nq == 1]
     for name, value in asked.items():
         if name not in known:
             raise OptionError(f"pose: {quoted(name)} is no joint with one coordinate; {choose(name, known)}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise OptionError(f"pose: {told(value)} is no position of {quoted(name)}; give rad or m")
-    return {name: float(value) for name, value in asked.items()}
+    return Start(None, {name: float(value) for name, value in asked.items()})
+
+
+def _configuration(robot: Robot, q: Any) -> list[float]:
+    try:
+        values = np.asarray(q, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (robot.nq,) or not np.isfinite(values).all():
+        raise OptionError(f"show: q is no configuration of this robot; give {robot.nq} finite numbers")
+    return [float(x) for x in values]
 
 
 def _program(sources: Sources) -> tuple[str, bytes, list[str]]:
@@ -132,7 +164,7 @@ def _data(
     seen: Robot,
     sources: Sources,
     shown: Drawn,
-    pose: Mapping[str, float],
+    start: Start,
     engine: str,
     missing: Sequence[str],
     asked: Sequence[str],
@@ -157,7 +189,8 @@ def _data(
         missing=missing,
         warnings=robot.warnings,
         doubts={},
-        pose=pose,
+        q=start.q,
+        pose=start.pose,
         equations=_equations(robot),
     )
 

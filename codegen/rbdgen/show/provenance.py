@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 Line = tuple[str, str | None, int | None]
-"""The text of a line, the quantity that it computes, and the index of the quantity, usually that of a body."""
+"""The text of a line, the quantity that it computes, and the index of that quantity, usually of a body."""
 
 _STATEMENT = re.compile(r"^\s*(?:const \w+ )?(\w+(?:\[[^\]]*\])*) = (.*?);(?:\s*/\* -?(.*?) \*/)?\s*$")
 _QUANTITY = re.compile(r"^([A-Za-z_]\w*)\[(\d+)\]")

@@ -1,4 +1,4 @@
-"""The robot as a page computes it: a frame for every body, and closed loops as contacts; and its functions."""
+"""The robot as a page computes it, with a frame for every body and closed loops as contacts."""
 
 from __future__ import annotations
 

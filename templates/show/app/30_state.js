@@ -51,6 +51,7 @@ for (const coordinate of coordinates) {
   const value = data.pose[coordinate.name] ?? Math.min(Math.max(0, coordinate.lower), coordinate.upper);
   if (coordinate.single) move(coordinate, value, home);
 }
+if (data.q) home.set(data.q);
 q.set(home);
 target.set(home);
 
@@ -155,7 +156,9 @@ function solved(matrix, right) {
   return rows.map((row, k) => row[k] === 0 ? 0 : row[n] / row[k]);
 }
 
-close(q, -1);
-settle(q);
+if (!data.q) {
+  close(q, -1);
+  settle(q);
+}
 home.set(q);
 target.set(q);

@@ -45,7 +45,7 @@ class Robot:
     def show(self, q: Any = None, **options: Any) -> Any:
         """The page of the robot, which shows it in 3D and runs its generated C in a browser.
 
-        A notebook displays the result, `.save("robot.html")` writes it, and `.open()` opens it in the browser.
+        A notebook displays the result, `.save(PATH)` writes it, and `.open()` opens it in the browser.
 
         Args:
             q: the configuration at the beginning, (nq,). By default joints are at 0, or at the nearer limit.

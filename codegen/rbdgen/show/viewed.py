@@ -35,8 +35,11 @@ FEW = 12
 MOTION = "step_rk4"
 """The step of a robot without contacts."""
 
-CONTACT_MOTION = ("contact_pose", "contact_jacobian", "contact_step_servo")
-"""The functions of robots with contacts or closed loops."""
+FRICTION_MOTION = "contact_step_servo"
+"""The step of a robot with contacts that the floor can touch."""
+
+LOOP_MOTION = ("contact_aba", "contact_impulse")
+"""The functions that a step of a robot with closed loops alone is made of."""
 
 
 def viewed(robot: Robot) -> Robot:
@@ -70,7 +73,12 @@ def functions_of(robot: Robot, asked: Sequence[str]) -> tuple[str, ...]:
     names = [*ALWAYS]
     if model.sizes["nv"] <= FEW:
         names.insert(6, SMALL)
-    names += CONTACT_MOTION if model.contacts else [MOTION]
+    if not model.contacts:
+        names.append(MOTION)
+    elif any(contact.has_friction for contact in model.contacts):
+        names += ["contact_jacobian", FRICTION_MOTION]
+    else:
+        names += ["contact_jacobian", *LOOP_MOTION]
     return tuple(dict.fromkeys([*(name for name in names if _exists(name, robot)), *asked]))
 
 

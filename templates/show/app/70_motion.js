@@ -4,8 +4,8 @@ let mode = "pose", time = 0;
 const torque = new Float64Array(nv), forces = new Float64Array(3 * feet.length);
 const DT = 1e-3;
 const FRICTION = 0.8;
-const withContacts = has("contact_step_servo");
-const moves = withContacts || has("step_rk4");
+const withContacts = has("contact_step_servo"), withLoops = has("contact_aba");
+const moves = withContacts || withLoops || has("step_rk4");
 
 // ---- Sliders
 
@@ -53,7 +53,7 @@ function showJoints() {
 // ---- Steps
 
 const MODES = { pose: "Pose" };
-if (moves) Object.assign(MODES, { free: withContacts && feet.length ? "Motors off" : "Free motion", hold: "Hold the pose" });
+if (moves) Object.assign(MODES, { free: withContacts ? "Motors off" : "Free motion", hold: "Hold the pose" });
 
 const log = { time: [], kinetic: [], potential: [], total: [], change: [] };
 let energyAtStart = 0;
@@ -101,8 +101,22 @@ function contactStep(dt) {
   v.set(out.v_next);
 }
 
+/** A step of the semi-implicit Euler method with loops that stay closed: contact_aba gives the accelerations,
+ * and contact_impulse the velocities after the loops are closed again. */
+function loopStep(dt) {
+  torque.set(mode === "hold" ? computedTorque() : still);
+  const accelerations = call("contact_aba", { q, v, tau: torque, mu: 1e-9 });
+  const a = accelerations[functions.contact_aba.outputs.find((output) => output.kind === "acceleration").name];
+  for (let i = 0; i < nv; i++) v[i] += dt * a[i];
+  q.set(first("integrate", { q, v: v.map((x) => dt * x) }));
+  close(q, -1);
+  const after = functions.contact_impulse.outputs.find((output) => output.kind === "velocity").name;
+  v.set(call("contact_impulse", { q, v, mu: 1e-9 })[after]);
+}
+
 function step(dt) {
   if (withContacts) contactStep(dt);
+  else if (withLoops) loopStep(dt);
   else {
     torque.set(mode === "hold" ? computedTorque() : still);
     const out = call("step_rk4", { q, v, tau: torque, dt });
@@ -114,14 +128,14 @@ function step(dt) {
 
 const SAID = {
   pose: () => moves ? `Press “${MODES.free}” on the robot above. ` : "",
-  free: () => withContacts
-    ? `No torques act. contact_step_servo takes steps of 1 ms: contacts open, stick and slide by Coulomb's law with a coefficient of ${FRICTION}.`
-    : "No torques and no friction act, so that the total energy stays as it is but for the error of step_rk4, which takes steps of 1 ms.",
+  free: () => withLoops ? "No torques act. Steps of 1 ms keep the loops closed by contact_aba and contact_impulse." : withContacts
+    ? `No torques act. contact_step_servo takes steps of 1 ms: contacts open, stick and slide by Coulomb's law with a coefficient of ${FRICTION}. Nothing but these contacts touches the floor, and limits do not stop the joints.`
+    : "No torques and no friction act, so that the total energy stays as it is but for the error of step_rk4, which takes steps of 1 ms. Limits do not stop the joints.",
   hold: () => withContacts ? "Servos in the joints pull to the sliders; move one." : "The computed torque (rnea) pulls to the sliders; move one.",
 };
 const BARS = {
-  pose: `The bars show the torque of gravity${floating ? ", of the robot in the air," : ""} in this pose`,
-  free: "No torque acts", hold: "The bars show the torque that acts",
+  pose: `The bars show the torque against gravity${floating ? ", of the robot in the air," : ""} relative to the joint's limit.`,
+  free: "No torque acts.", hold: "The bars show the torque that acts relative to the joint's limit.",
 };
 
 function setMode(name) {
@@ -139,7 +153,7 @@ function setMode(name) {
   }
   $("motion-lead").textContent = SAID[name]();
   const by = data.engine ? ` The generated C computes it in this page, compiled to ${data.engine}.` : "";
-  $("bar-note").textContent = `${BARS[name]}, relative to the joint's limit.${by}`;
+  $("bar-note").textContent = BARS[name] + by;
   refresh();
 }
 

@@ -136,7 +136,9 @@ def reduced(surface: Triangles, most: int, smallest: float) -> Triangles:
             target_reduction=1 - most / len(source.faces),
             agg=AGGRESSION,
         )
-        result = Triangles(np.asarray(vertices, float), np.asarray(faces, np.int64))
+        # An edge that collapses in a nearly flat place may leave its vertex outside of the whole part.
+        low, high = source.vertices.min(axis=0), source.vertices.max(axis=0)
+        result = Triangles(np.clip(vertices, low, high, dtype=float), np.asarray(faces, np.int64))
         if len(result.faces) <= most:
             break
     return result

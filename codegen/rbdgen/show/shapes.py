@@ -61,7 +61,7 @@ def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True) -> Draw
     Raises:
         OptionError: `triangles` is not a positive number.
     """
-    if not (isinstance(triangles, int) and triangles > 0):
+    if isinstance(triangles, bool) or not (isinstance(triangles, int) and triangles > 0):
         raise OptionError(f"triangles {told(triangles)} is not a number of triangles; give a positive one")
     if not shapes:
         return Drawn([_link(x, []) for x in robot.attachments], [], b"", [], (0, 0))
@@ -95,7 +95,8 @@ def _chosen(scene: Scene) -> dict[str, list[Shape]]:
     for shape in {(x.link, x.name, x.line): x for x in every if x.kind == "plane"}.values():
         scene.tell(shape, "a plane is not drawn; the page has a floor of its own")
     if not able and (meshes := {x.mesh for x in every if x.mesh is not None}):
-        what = f"its {len(meshes)} meshes are not drawn, which takes more packages"
+        files = "1 file" if len(meshes) == 1 else f"{len(meshes)} files"
+        what = f"its meshes ({files}) are not drawn, which takes two more packages"
         scene.missing.append(f"{scene.robot.description.path}: {what}; {EXTRA}")
     return chosen
 

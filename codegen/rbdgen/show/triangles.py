@@ -26,16 +26,16 @@ SMALL: Final = 0.01
 FEWEST: Final = 20
 """The number of triangles that every part may keep."""
 
-STEPS: Final = (1, 2, 4)
-"""The factors on SMALL for parts that do not come down to their share: each piece that is connected needs
-some triangles."""
-
-AGGRESSION: Final = 5
-"""The speed of the simplification, from 0 to 10, which costs quality."""
-
 GRID: Final = 1 << 12
 """The number of steps along the longest edge of a mesh within which vertices count as equal. Borders of
 triangles that almost touch would stay as they are."""
+
+STEPS: Final = ((GRID, 1), (GRID >> 2, 2), *((GRID >> shift, 4) for shift in range(3, 8)))
+"""The attempts to bring a part down to its share: a grid on which vertices are merged, and a factor on SMALL.
+"""
+
+AGGRESSION: Final = 5
+"""The speed of the simplification, from 0 to 10, which costs quality."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ def _listed(part: Part) -> list[float] | None:
     return None if part.color is None else list(part.color)
 
 
-def merged(surface: Triangles) -> Triangles:
+def merged(surface: Triangles, grid: int = GRID) -> Triangles:
     """The surface with equal vertices merged, and without triangles that have no area then."""
     vertices, faces = surface
     low = vertices.min(axis=0)
     span = float((vertices.max(axis=0) - low).max()) or 1.0
-    steps = np.round((vertices - low) / span * GRID).astype(np.int64)
+    steps = np.round((vertices - low) / span * grid).astype(np.int64)
     keys = (steps[:, 0] << 42) | (steps[:, 1] << 21) | steps[:, 2]
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     faces = number[faces]
@@ -112,22 +112,26 @@ def _connected(faces: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64
     """For every vertex the least number of those that triangles connect with it."""
     labels = np.arange(count)
     while True:
-        least = labels[faces].min(axis=1)
-        new = labels.copy()
-        np.minimum.at(new, faces, least[:, None])
-        new = new[new]
-        if np.array_equal(new, labels):
+        found = labels[faces]
+        least = found.min(axis=1)[:, None]
+        if (found == least).all():
             return labels
-        labels = new
+        np.minimum.at(labels, found, least)  # the labels of a triangle become one
+        while not np.array_equal(further := labels[labels], labels):
+            labels = further
 
 
 def reduced(surface: Triangles, most: int, smallest: float) -> Triangles:
-    """The surface with about `most` triangles, or with all if there are no more."""
+    """The surface with about `most` triangles, or with all if there are no more.
+
+    Borders and connected pieces each keep some triangles. If these are too many, vertices that are near each
+    other are merged, and larger pieces are left out.
+    """
     import fast_simplification  # noqa: PLC0415  (an extra)
 
-    result = surface
-    for factor in STEPS:
-        source = compact(without_small(surface, factor * smallest))
+    source = result = surface
+    for grid, factor in STEPS:
+        source = compact(without_small(merged(source, grid), factor * smallest))
         if len(source.faces) <= most:
             return source
         vertices, faces = fast_simplification.simplify(
@@ -136,7 +140,9 @@ def reduced(surface: Triangles, most: int, smallest: float) -> Triangles:
             target_reduction=1 - most / len(source.faces),
             agg=AGGRESSION,
         )
-        result = Triangles(np.asarray(vertices, float), np.asarray(faces, np.int64))
+        # An edge that collapses in a nearly flat place may leave its vertex outside of the whole part.
+        low, high = source.vertices.min(axis=0), source.vertices.max(axis=0)
+        result = Triangles(np.clip(vertices, low, high, dtype=float), np.asarray(faces, np.int64))
         if len(result.faces) <= most:
             break
     return result

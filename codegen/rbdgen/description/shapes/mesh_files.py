@@ -16,7 +16,9 @@ from rbdgen.description.packages import find_package, packages_around
 from rbdgen.description.quoting import quoted
 from rbdgen.errors import DescriptionError
 
-_PACKAGE: Final = re.compile(r"(?:package|model)://+([A-Za-z0-9_.-]*[A-Za-z0-9_-])/(.+)")
+_OF_PACKAGES: Final = ("package://", "model://")
+
+_PACKAGE: Final = re.compile(r"[a-z]+://+([A-Za-z0-9_.-]*[A-Za-z0-9_-])/(.+)")
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -54,9 +56,10 @@ class MeshFiles:
 
     def _candidates(self, name: str) -> Iterator[tuple[Path, Path]]:
         """The paths that a name may stand for, each with the folder that it must stay inside."""
-        if found := _PACKAGE.fullmatch(name):
-            for root in self._roots(found[1]):
-                yield root, root / found[2].lstrip("/")
+        if name.startswith(_OF_PACKAGES):
+            if found := _PACKAGE.fullmatch(name):
+                for root in self._roots(found[1]):
+                    yield root, root / found[2].lstrip("/")
             return
         path = name.removeprefix("file://")
         if _SCHEME.match(path):

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -25,6 +25,10 @@ SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
+
+# Bundles three.js and uPlot for the pages of `rbdgen show`; needs npm. The bundles are checked in.
+vendor:
+	templates/show/vendor/bundle
 
 # As test-long, with every row of the tables that it samples.
 test-all: .venv/develop

@@ -17,6 +17,11 @@ function makePlots() {
     made("plot-energy", [["kinetic", "--positive"], ["potential", "--negative", [7, 4]], ["total", "--ink"]]),
     made("plot-drift", [["change", "--fourth"]]),
   ];
+  const said = ["energies over time", "change of the total energy over time"];
+  plots.forEach((plot, k) => {
+    plot.ctx.canvas.setAttribute("role", "img");
+    plot.ctx.canvas.setAttribute("aria-label", said[k]);
+  });
 }
 
 function showPlots() {

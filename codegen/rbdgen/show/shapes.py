@@ -69,8 +69,10 @@ def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True) -> Draw
     chosen = _chosen(scene)
     flat = [shape for link in chosen.values() for shape in link]
     meshes = {shape.mesh: scene.parts(shape) for shape in flat if shape.mesh is not None}
-    box = scene.box(flat, lambda shape: scene.at_zero[shape.link])
-    size = 0.0 if box is None else float(np.linalg.norm(box[1] - box[0]))
+    size = 0.0
+    if flat:
+        low, high = scene.box(flat, lambda shape: scene.at_zero[shape.link])
+        size = float(np.linalg.norm(high - low))
     scales = [max(abs(x) for shape in flat if shape.mesh == name for x in shape.scale) for name in meshes]
     smallest = [SMALL * size / scale for scale in scales]
     result = packed(list(meshes.values()), smallest, triangles)

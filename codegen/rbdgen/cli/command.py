@@ -157,11 +157,21 @@ def _list(parsed: argparse.Namespace) -> int:
 
 def _inspect(parsed: argparse.Namespace) -> int:
     from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.cli.facts import robot_as_json  # noqa: PLC0415
     from rbdgen.pipeline.facts import warnings_of  # noqa: PLC0415
+    from rbdgen.show.plausible import implausible  # noqa: PLC0415
 
-    console, _ = tables.consoles()
+    console, errors = tables.consoles()
     robot = robot_of(parsed, parsed.robot)
-    tables.inspect(console, robot, warnings_of(robot))
+    compared, unread = implausible(robot)
+    warned = (*warnings_of(robot), *compared)
+    if parsed.json:
+        print(json.dumps(robot_as_json(robot, warned), indent=1))
+    else:
+        tables.inspect(console, robot, warned)
+    if unread:
+        told = f"inertias are not compared with shapes that cannot be read ({len(unread)})"
+        say(errors, f"{told}, such as {unread[0]}")
     return 0
 
 

@@ -85,6 +85,7 @@ def list_parser() -> argparse.ArgumentParser:
 def inspect_parser() -> argparse.ArgumentParser:
     parser = Parser("rbdgen inspect", "ROBOT ", "Shows a robot's tree, indices, masses and warnings.")
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a tree")
     add_robot_options(parser)
     return parser
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from rbdgen.show.provenance import Line
 
 FORMAT = 1
@@ -34,7 +32,8 @@ class PageData:
     engine: str
     """What the C was compiled to: "WebAssembly" or "JavaScript"."""
     ellipsoids: Sequence[Mapping[str, Any] | None]
-    """For every body the solid ellipsoid of the same mass and inertia, see `ellipsoid`; None without mass."""
+    """For every body the solid ellipsoid of the same mass and inertia, with its `com`, `R`, `radii`
+    and `moments` as in `ellipsoid.py`; None for a body without mass."""
     neutral: Sequence[float]
     """The configuration at which the joints have not moved."""
     radii: Mapping[str, float]
@@ -49,8 +48,8 @@ class PageData:
     missing: Sequence[str]
     """One line for everything that the page does not show."""
     warnings: Sequence[str]
-    doubts: Mapping[int, str]
-    """By index of a body, why its inertia does not fit its shapes."""
+    doubts: Mapping[int, Sequence[str]]
+    """By index of a body, the reasons why its inertia does not fit its shapes."""
     q: Sequence[float] | None
     """The configuration at the beginning, if it is given."""
     pose: Mapping[str, float]
@@ -60,33 +59,3 @@ class PageData:
 
     def as_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
-
-
-def ellipsoid(
-    mass: float, first_moment: Sequence[float], inertia: Sequence[Sequence[float]]
-) -> Mapping[str, Any] | None:
-    """The solid ellipsoid of the same mass and inertia as a body; None for a body without mass.
-
-    Args:
-        mass: kg.
-        first_moment: mass times the centre of mass, kg m.
-        inertia: the rotational inertia about the origin of the body's frame, kg m^2.
-
-    Returns:
-        `com` (m), the principal axes as columns of `R`, the `radii` (m) along them, and the principal
-        `moments` (kg m^2). A solid ellipsoid has the moments m (b^2 + c^2) / 5, and so on.
-    """
-    if mass <= 0:
-        return None
-    com = np.asarray(first_moment, float) / mass
-    central = np.asarray(inertia, float) - mass * (com @ com * np.eye(3) - np.outer(com, com))
-    moments, axes = np.linalg.eigh((central + central.T) / 2)
-    if np.linalg.det(axes) < 0:
-        axes[:, 0] *= -1
-    radii = np.sqrt(np.maximum(2.5 / mass * (moments.sum() - 2 * moments), 1e-12))
-    return {
-        "com": com.tolist(),
-        "R": axes.tolist(),
-        "radii": radii.tolist(),
-        "moments": moments.tolist(),
-    }

@@ -28,6 +28,7 @@ from rbdgen.emit.write import write_file
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.functions.friction.mobility import neutral
 from rbdgen.functions.table import lookup
+from rbdgen.model.model import Body
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import designed
@@ -35,8 +36,11 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import template_root
 from rbdgen.show.algorithm import text_of
-from rbdgen.show.data import Code, PageData, ellipsoid
+from rbdgen.show.data import Code, PageData
+from rbdgen.show.ellipsoid import ellipsoid_of
+from rbdgen.show.plausible import doubts
 from rbdgen.show.provenance import owners
+from rbdgen.show.scene import Scene
 from rbdgen.show.shapes import BUDGET, Drawn, drawn
 from rbdgen.show.viewed import functions_of, viewed
 from rbdgen.toolchain.cache import user_cache
@@ -120,9 +124,11 @@ def page_of(
         seen, Options(functions=functions_of(seen, functions), target="portable"), package=False
     )
     sources = designed(request, user_cache(), progress)
-    shown = drawn(robot, triangles=triangles, shapes=shapes)
+    scene = Scene(robot)
+    shown = drawn(robot, triangles=triangles, shapes=shapes, scene=scene)
+    doubted = doubts(scene) if shapes else {}
     engine, program, missing = _program(sources)
-    data = _data(robot, seen, sources, shown, start, engine, [*missing, *shown.missing], functions)
+    data = _data(robot, seen, sources, shown, start, engine, [*missing, *shown.missing], doubted, functions)
     return Page(_html(data, program, shown.blob), tuple(data.missing))
 
 
@@ -167,6 +173,7 @@ def _data(
     start: Start,
     engine: str,
     missing: Sequence[str],
+    doubted: Mapping[int, Sequence[str]],
     asked: Sequence[str],
 ) -> PageData:
     manifest = sources.manifest
@@ -175,10 +182,7 @@ def _data(
         source=Path(robot.description.path).name,
         manifest=manifest,
         engine=engine,
-        ellipsoids=[
-            ellipsoid(body["mass"], body["first_moment"], body["rotational_inertia"])
-            for body in manifest["bodies"]
-        ],
+        ellipsoids=[_ellipsoid(body) for body in robot.model.bodies],
         neutral=[float(x) for x in neutral(seen.model)],
         radii={contact.name: contact.radius for contact in seen.model.contacts},
         frames=_frames_of(manifest),
@@ -188,11 +192,16 @@ def _data(
         triangles=shown.triangles,
         missing=missing,
         warnings=robot.warnings,
-        doubts={},
+        doubts=doubted,
         q=start.q,
         pose=start.pose,
         equations=_equations(robot),
     )
+
+
+def _ellipsoid(body: Body) -> dict[str, Any] | None:
+    found = ellipsoid_of(body.inertia)
+    return None if found is None else {name: value.tolist() for name, value in vars(found).items()}
 
 
 def _frames_of(manifest: Mapping[str, Any]) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -60,14 +60,12 @@ class Scene:
         """Whether the box of a shape is known: it is finite, and its mesh can be read."""
         return shape.kind != "plane" and (shape.mesh is None or bool(self.parts(shape)))
 
-    def box(self, shapes: Iterable[Shape], frame: Callable[[Shape], Transform]) -> tuple[Array, Array] | None:
-        """The least and the greatest coordinates (3,) of shapes with a box, in m; None if there are none.
+    def box(self, shapes: Sequence[Shape], frame: Callable[[Shape], Transform]) -> tuple[Array, Array]:
+        """The least and the greatest coordinates (3,) of shapes, at least one, that all have a box, in m.
 
         `frame` gives the placement of the link of a shape in the frame whose axes count.
         """
         found = [bounds(x, self.parts(x), frame(x) @ x.placement) for x in shapes]
-        if not found:
-            return None
         low, high = zip(*found, strict=True)
         return np.min(low, axis=0), np.max(high, axis=0)
 

@@ -47,7 +47,7 @@ class Drawn:
     """The numbers of triangles that were read, and that are drawn."""
 
 
-def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True) -> Drawn:
+def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True, scene: Scene | None = None) -> Drawn:
     """The shapes of a robot's links as the data of a page. The same files give the same bytes.
 
     The visual shapes of a link are drawn; if none can be, those for collision are. Meshes need the packages
@@ -57,6 +57,7 @@ def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True) -> Draw
         robot: the robot.
         triangles: the number of triangles to keep of all meshes together; the result may have some more.
         shapes: whether shapes are drawn at all; otherwise links have none.
+        scene: the shapes of the robot, if they were read before.
 
     Raises:
         OptionError: `triangles` is not a positive number.
@@ -65,12 +66,14 @@ def drawn(robot: Robot, *, triangles: int = BUDGET, shapes: bool = True) -> Draw
         raise OptionError(f"triangles {told(triangles)} is not a number of triangles; give a positive one")
     if not shapes:
         return Drawn([_link(x, []) for x in robot.attachments], [], b"", [], (0, 0))
-    scene = Scene(robot)
+    scene = scene or Scene(robot)
     chosen = _chosen(scene)
     flat = [shape for link in chosen.values() for shape in link]
     meshes = {shape.mesh: scene.parts(shape) for shape in flat if shape.mesh is not None}
-    box = scene.box(flat, lambda shape: scene.at_zero[shape.link])
-    size = 0.0 if box is None else float(np.linalg.norm(box[1] - box[0]))
+    size = 0.0
+    if flat:
+        low, high = scene.box(flat, lambda shape: scene.at_zero[shape.link])
+        size = float(np.linalg.norm(high - low))
     scales = [max(abs(x) for shape in flat if shape.mesh == name for x in shape.scale) for name in meshes]
     smallest = [SMALL * size / scale for scale in scales]
     result = packed(list(meshes.values()), smallest, triangles)

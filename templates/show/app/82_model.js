@@ -42,7 +42,7 @@ for (const [i, body] of bodies.entries()) {
   ];
   const cells = texts.map((text, k) => element("td", { text, className: NUMBERS.has(COLUMNS[k + 1]) ? "number" : "" }));
   const name = element("td", {}, dot, element("span", { className: "twig", text: twigs(i) }), body.name);
-  const doubt = hasDoubts ? [element("td", { className: "doubt", text: data.doubts[i] ? `▲ ${data.doubts[i]}` : "" })] : [];
+  const doubt = hasDoubts ? [element("td", { className: "doubt", text: data.doubts[i] ? `▲ ${data.doubts[i].join('; ')}` : "" })] : [];
   const row = element("tr", {}, name, ...cells, ...doubt);
   row.dataset.body = i;
   row.onmouseenter = () => mark(i);

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from types import FrameType
 from typing import Any
 
@@ -43,12 +44,15 @@ def text_of(model: Model, function: Function, form: Form) -> str:
 
 
 def _watched(watch: Callable[[FrameType, str, Any], None], work: Callable[[], object]) -> None:
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
+    """Does the work in a thread of its own, so that profilers and debuggers of this one are left alone."""
+
+    def watched() -> None:
+        sys.setprofile(watch)
         work()
-    finally:
-        sys.setprofile(before)
+
+    thread = Thread(target=watched)
+    thread.start()
+    thread.join()
 
 
 def _is_text(name: str) -> bool:

@@ -15,8 +15,6 @@ function axisName(axis) {
 }
 
 const COLUMNS = ["body", "joint", "type", "axis", "q", "v", "lower", "upper", "effort", "velocity", "mass, kg", "principal moments, kg m²"];
-const hasDoubts = Object.keys(data.doubts).length > 0;
-if (hasDoubts) COLUMNS.push("inertia and shapes");
 const NUMBERS = new Set(COLUMNS.slice(4, 12));
 $("bodies").append(element("thead", {}, element("tr", {},
   ...COLUMNS.map((text) => element("th", { text, className: NUMBERS.has(text) ? "number" : "", scope: "col" })))));
@@ -42,12 +40,14 @@ for (const [i, body] of bodies.entries()) {
   ];
   const cells = texts.map((text, k) => element("td", { text, className: NUMBERS.has(COLUMNS[k + 1]) ? "number" : "" }));
   const name = element("td", {}, dot, element("span", { className: "twig", text: twigs(i) }), body.name);
-  const doubt = hasDoubts ? [element("td", { className: "doubt", text: data.doubts[i] ? `▲ ${data.doubts[i].join('; ')}` : "" })] : [];
-  const row = element("tr", {}, name, ...cells, ...doubt);
+  if (data.doubts[i]) cells.at(-1).prepend(element("span", { className: "doubt", text: "▲ ", title: data.doubts[i].join("; ") }));
+  const row = element("tr", {}, name, ...cells);
   row.dataset.body = i;
   row.onmouseenter = () => mark(i);
   row.onmouseleave = () => mark(null);
   rowsOfBodies.append(row);
 }
+const doubts = Object.entries(data.doubts).flatMap(([i, texts]) => texts.map((text) => `${bodies[i].name}: ${text}`));
+$("warnings").append(...doubts.map((text) => element("li", { text })));
 $("warnings").append(...data.warnings.map((text) => element("li", { text })));
 $("missing").append(...data.missing.map((text) => element("li", { text })));

@@ -19,8 +19,8 @@ NOTE: Final = "<!-- made by `python -m website.generate` from the table of funct
 
 _SIZES: Final = """\
 The sizes are those of the robot: nq elements of q, nv degrees of freedom, nbodies moving bodies, nf frames,
-nc rows of contacts. A call from Python takes and returns arrays with these shapes, or with further leading axes,
-one element for each state."""
+nc rows of contacts. A call from Python takes and returns arrays with these shapes, or with further leading
+axes, one element for each state."""
 
 
 def index() -> str:

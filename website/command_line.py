@@ -16,8 +16,8 @@ def page() -> str:
     parts = [
         "# Command line",
         NOTE,
-        "`rbdgen ROBOT` writes code, and other commands begin with a word. `rbdgen --help` and\n"
-        "`rbdgen COMMAND --help` print the same as this page. An error is one line on standard error, with the exit status 2.",
+        "`rbdgen ROBOT` writes code, and other commands begin with a word. `rbdgen COMMAND --help` prints\n"
+        "the same as this page. An error is one line on standard error, with the exit status 2.",
     ]
     for name, parser_of in PARSERS.items():
         if name != "guide":

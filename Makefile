@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -101,8 +101,13 @@ bench-bridges: .venv/bench
 fuzz: .venv/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzz.description $(FUZZ)
 
+# Builds the documentation site in site/, which can be read without a network: open site/index.html. DOCS="--builder material" builds
+# it with Material for MkDocs.
+docs: .venv/docs
+	$(BIN)/python -m website.build $(DOCS)
+
 clean:
-	rm -rf build .venv
+	rm -rf build site .venv
 
 .venv/run: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -111,6 +116,10 @@ clean:
 
 .venv/develop: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	touch $@
+
+.venv/docs: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 .venv/bench: .venv/run

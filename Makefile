@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs pictures vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -25,6 +25,10 @@ SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
+
+# Takes the pictures of `rbdgen show` in docs/pictures; needs Chromium, clang and wasm-ld.
+pictures: .venv/develop
+	$(BIN)/python -m website.pictures
 
 # Bundles three.js and uPlot for the pages of `rbdgen show`; needs npm. The bundles are checked in.
 vendor:

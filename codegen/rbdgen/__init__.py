@@ -79,6 +79,7 @@ def load_robot(
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] = (3, 2, 0),
     order: Literal["name", "file"] | None = None,
@@ -125,6 +126,10 @@ def load_robot(
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
+        contacts_from_collision: links whose shapes for collision become further contacts, such as
+            ["*_foot"]: a point with a radius at a sphere and at each end of a capsule, and points at the
+            eight corners of a box, or at the four corners of one side, such as "left_foot:-z". They are named
+            like the link, with _1, _2 and so on if it has several.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
@@ -164,6 +169,7 @@ def load_robot(
         independent=independent,
         frames=frames,
         contacts=contacts,
+        contacts_from_collision=contacts_from_collision,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
         order=order,

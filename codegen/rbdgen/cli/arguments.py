@@ -33,8 +33,9 @@ def own_of(parsed: argparse.Namespace) -> list[Own]:
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation that the arguments ask for."""
     own = [function.name for function in own_of(parsed)]
+    contacts = bool(parsed.contacts or parsed.contact_from_collision)
     return replace(
-        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
+        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), contacts)),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
@@ -97,6 +98,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
         contacts=[contact_from(*said) for said in parsed.contacts],
+        contacts_from_collision=names_of(parsed.contact_from_collision),
         contact_solver=plan_from(parsed.contact_solver),
         contact_sets={
             name: names_of([contacts])

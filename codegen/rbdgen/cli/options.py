@@ -32,6 +32,13 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
             help=text,
         )
     group.add_argument(
+        "--contact-from-collision",
+        metavar="LINK[:SIDE],...",
+        action="append",
+        default=[],
+        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four)",
+    )
+    group.add_argument(
         "--contact-set",
         metavar="NAME=CONTACT,CONTACT",
         action="append",

@@ -151,7 +151,9 @@ def equations_parser() -> argparse.ArgumentParser:
         help="refuse equations with more terms (default 1000)",
     )
     add_robot_options(parser, frames=False)
-    parser.set_defaults(frames=[], contacts=[], contact_set=[], contact_solver=DEFAULT_SOLVER)
+    parser.set_defaults(
+        frames=[], contacts=[], contact_from_collision=[], contact_set=[], contact_solver=DEFAULT_SOLVER
+    )
     return parser
 
 

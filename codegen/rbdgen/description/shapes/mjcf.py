@@ -55,6 +55,7 @@ def mjcf_shapes(document: Document, path: str) -> Shapes:
     meshes: dict[str, Triangles] = {}
     shapes: list[Shape] = []
     missing: list[str] = []
+    incomplete: set[str] = set()
     for k in range(model.ngeom):
         name, link = str(model.geom(k).name) or None, links[model.geom_bodyid[k]]
         line = lines.get(name, 1)
@@ -62,13 +63,14 @@ def mjcf_shapes(document: Document, path: str) -> Shapes:
             told = "a geom" if name is None else f"geom {quoted(name)}"
             what = f"{told} of body {quoted(link)} is a height field or a signed distance function"
             missing.append(document.warning(line, f"{what}; left out: use a mesh to see it"))
+            incomplete.add(link)
             continue
         common = {"link": link, "name": name, "line": line, **_geom(model, k, meshes)}
         if 0 <= int(model.geom_group[k]) < _SHOWN_GROUPS:
             shapes.append(Shape(role="visual", **common))
         if k in colliding:
             shapes.append(Shape(role="collision", friction=float(model.geom_friction[k][0]), **common))
-    return Shapes(tuple(shapes), meshes, tuple(missing))
+    return Shapes(tuple(shapes), meshes, tuple(missing), frozenset(incomplete))
 
 
 def _geom(model: Any, k: int, meshes: dict[str, Triangles]) -> dict[str, Any]:

@@ -66,6 +66,8 @@ class Shapes:
     """The meshes by name that the description itself contains, in m; all others are files."""
     missing: tuple[str, ...] = ()
     """One line for everything that could not be read: `FILE:LINE: what is wrong; what to do`."""
+    incomplete: frozenset[str] = frozenset()
+    """The links of which a shape for collision could not be read."""
 
 
 def clipped(color: Any) -> Color:

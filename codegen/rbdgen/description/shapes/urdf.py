@@ -29,16 +29,19 @@ def urdf_shapes(document: Document) -> Shapes:
     colors = _Colors(document)
     missing = colors.missing
     shapes: list[Shape] = []
+    incomplete: set[str] = set()
     for link in document.children(document.root, "link"):
+        name = link.get("name", "")
         for role in get_args(Role):
             for element in document.children(link, role):
                 try:
-                    shape = _shape(document, link.get("name", ""), role, element)
+                    shape = _shape(document, name, role, element)
                 except DescriptionError as error:
                     missing.append(str(error))
+                    incomplete |= {name} if role == "collision" else set()
                 else:
                     shapes.append(replace(shape, color=colors.of(element)))
-    return Shapes(tuple(shapes), missing=tuple(missing))
+    return Shapes(tuple(shapes), missing=tuple(missing), incomplete=frozenset(incomplete))
 
 
 def _shape(document: Document, link: str, role: Role, element: etree._Element) -> Shape:

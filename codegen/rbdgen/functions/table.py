@@ -23,6 +23,7 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
 from rbdgen.functions.function import Call, Function, Identity
@@ -57,6 +58,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             configurations,
             trajectories,
             world_aligned,
+            free_base,
             kinematics,
             sensitivities,
             loops,

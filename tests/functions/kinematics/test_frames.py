@@ -321,6 +321,8 @@ PINNED: dict[Callable[[], Model], tuple[str, ...]] = {
         "frame_velocity_local",
         "frame_drift_aligned",
         "frame_acceleration_derivatives_local",
+        "frame_jacobian_derivatives_local",
+        "frame_jacobian_derivatives_aligned",
     ),
     with_feet: (
         "frame_placement",
@@ -328,6 +330,7 @@ PINNED: dict[Callable[[], Model], tuple[str, ...]] = {
         "frame_jacobian_local",
         "frame_velocity_aligned",
         "frame_drift_aligned",
+        "frame_jacobian_derivatives_aligned",
     ),
 }
 

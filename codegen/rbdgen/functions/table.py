@@ -31,6 +31,8 @@ from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.operational import ik_rows as inverse_kinematics
+from rbdgen.functions.operational import rows as operational
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives import rows as second_derivatives
@@ -60,6 +62,8 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             world_aligned,
             free_base,
             kinematics,
+            operational,
+            inverse_kinematics,
             sensitivities,
             loops,
             contact_kinematics,

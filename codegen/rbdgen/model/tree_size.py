@@ -34,6 +34,8 @@ class TreeSize:
     """The number of bodies that move a frame, summed over all frames."""
     frame_pairs: int
     """The squared number of bodies that move a frame, summed over all frames."""
+    frame_solves: int
+    """The squared number of frames that share a body with a frame, summed over all frames."""
     carrier_pairs: int
     """The number of ordered pairs of bodies that both move one of the frames."""
     holders: int
@@ -94,6 +96,7 @@ def tree_size(model: Model) -> TreeSize:
         carriers=len(set().union(*paths)),
         frames=sum(map(len, paths)),
         frame_pairs=sum(len(path) ** 2 for path in paths),
+        frame_solves=sum(sum(not set(a).isdisjoint(b) for b in paths) ** 2 for a in paths),
         carrier_pairs=len({pair for path in paths for pair in product(path, path)}),
         holders=len(set().union(*(chain for _, chain in chains))),
         contacts=sum(len(chain) for _, chain in chains),

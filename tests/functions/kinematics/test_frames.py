@@ -55,7 +55,6 @@ def tolerance(row: Function) -> float:
     return 1e-9 if row.projected else TOLERANCE
 
 
-
 TREES = some("chain", "screws and a plane", "floating tree", "all")
 
 DERIVATIVES = [row for row in OF_FRAMES.values() if row.derivative_of]

@@ -41,7 +41,9 @@ def dense(model: Model, x: Mapping[str, Array]) -> tuple[Array, Array]:
     R, p = (y[0] for y in run(model, "frame_placement", row_q))
     J = run(model, "frame_jacobian_local", row_q)[0][0].reshape(-1, model.sizes["nv"])
     R_target, p_target = x["R_target"].reshape(-1, 3, 3), x["p_target"].reshape(-1, 3)
-    e = np.array([[*(a.T @ (d - c)), *turn(a.T @ b)] for a, b, c, d in zip(R, R_target, p, p_target, strict=True)])
+    e = np.array(
+        [[*(a.T @ (d - c)), *turn(a.T @ b)] for a, b, c, d in zip(R, R_target, p, p_target, strict=True)]
+    )
     below, above = np.full(J.shape[1], -np.inf), np.full(J.shape[1], np.inf)
     for joint in model.manifold.joints:
         if joint.nq == 1:

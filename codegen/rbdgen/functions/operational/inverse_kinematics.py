@@ -48,18 +48,14 @@ def frame_ik_step(robot: Model | ReducedModel, x: State) -> Outputs:
     J = jacobian_rows(robot, paths_of(robot, x, "local"))
     gradient = times(transposed(J), error)
     rooms = list(_rooms(model, x))
-    weights = [
-        1 if room is None else _weight(g, *room) for g, room in zip(gradient, rooms, strict=True)
-    ]
+    weights = [1 if room is None else _weight(g, *room) for g, room in zip(gradient, rooms, strict=True)]
     system = Multipliers([dict(enumerate(row)) for row in J], weights)
     G, (damping,) = system.G(x.naming), x.arrays["damping"]
     for k, row in enumerate(G):
         row[k] = add(row[k], damping)
     z = ldl(G, naming=x.naming).solve(error)
     step = map(mul, weights, times(transposed(J), z))
-    dq = [
-        own if room is None else _clamped(own, *room) for own, room in zip(step, rooms, strict=True)
-    ]
+    dq = [own if room is None else _clamped(own, *room) for own, room in zip(step, rooms, strict=True)]
     return [dq, error]
 
 

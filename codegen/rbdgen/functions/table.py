@@ -23,6 +23,7 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
 from rbdgen.functions.function import Call, Function, Identity
@@ -30,6 +31,8 @@ from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.operational import ik_rows as inverse_kinematics
+from rbdgen.functions.operational import rows as operational
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives import rows as second_derivatives
@@ -57,7 +60,10 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             configurations,
             trajectories,
             world_aligned,
+            free_base,
             kinematics,
+            operational,
+            inverse_kinematics,
             sensitivities,
             loops,
             contact_kinematics,
@@ -99,7 +105,8 @@ _BEHIND: Final = re.compile(
 
 def rows_of(model: Model) -> Mapping[str, Function]:
     """The functions that fit a robot, without those that must be requested by name. The latter are second
-    derivatives, functions of configurations and trajectories, and functions of parameters that are inputs.
+    derivatives, those of Jacobians, functions of configurations and trajectories, and functions of parameters
+    that are inputs.
     """
     own = {name: row for name, row in ALL.items() if not (row.on_request or row.missing(model))}
     for chosen in model.contact_sets:

@@ -85,7 +85,8 @@ def _turn(R: Matrix) -> Vector:
     twice_sine = Vector(sub(R[2].y, R[1].z), sub(R[0].z, R[2].x), sub(R[1].x, R[0].y))
     # tr R + 1 = 2 (1 + cos(angle)) = 4 cos(angle / 2)^2
     cosine = maximum(add(R.trace(), 1), 2 * HALF_TURN)
-    return twice_sine * (1 / sqrt(cosine))
+    result: Vector = twice_sine * (1 / sqrt(cosine))
+    return result
 
 
 def _rooms(model: Model, x: State) -> Iterator[tuple[Scalar, Scalar] | None]:

@@ -63,8 +63,7 @@ OF_DIFFERENCES: Final = 1e-2
 """The largest accepted difference of finite differences."""
 
 LARGEST_GENERATED: Final = 18
-"""The largest number of degrees of freedom for which CppADCodeGen's C of analytical derivatives is compiled
-without `slow`."""
+"""The largest number of degrees of freedom for which CppADCodeGen's C is compiled without `slow`."""
 
 CHECKED: Final = 4
 """The number of states at which results are compared."""
@@ -101,12 +100,12 @@ def measured(contest: Contest, effort: Effort, *, compiled_peers: bool = True) -
             "Pinocchio", lambda: pinocchio_cpp.load_model(contest.urdf, floating=contest.floating)
         )
         found["Pinocchio"] = peer("Pinocchio's C++", lambda: of_pinocchio(model, states, effort), model)
-        analytical = [name for name in pinocchio_cppadcg.FUNCTIONS if name.endswith("_derivatives")]
-        left_out = {*pinocchio_cppadcg.JACOBIANS} - {*automatic}
-        left_out |= {*analytical} if robot.nv > LARGEST_GENERATED and not effort.slow else set()
-        known = {*pinocchio_cppadcg.FUNCTIONS, *pinocchio_cppadcg.JACOBIANS} - left_out
-        names = [name for name in ROWS if name in known]
-        found["CppADCodeGen"] = peer("CppADCodeGen", lambda: of_cppadcg(model, names, states, effort), model)
+        if effort.slow or robot.nv <= LARGEST_GENERATED:
+            known = (*pinocchio_cppadcg.FUNCTIONS, *automatic)
+            names = [name for name in ROWS if name in known]
+            found["CppADCodeGen"] = peer(
+                "CppADCodeGen", lambda: of_cppadcg(model, names, states, effort), model
+            )
     references = {name: entry.outputs for name, entry in found["rbdgen"].items()}
     return {
         "robot": contest.name,

@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs pictures vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs pictures vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -61,6 +61,11 @@ example-embedded: .venv/run
 example-biped: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	$(BIN)/python examples/biped/squat.py build/biped
+
+# Repeats published experiments with derivatives of dynamics, and writes examples/derivatives/results.md with its figures; use a quiet
+# machine. It needs what `make bench` needs. DERIVATIVES="--draw" only draws the figures again.
+example-derivatives: .venv/bench
+	$(BIN)/python -m examples.derivatives $(DERIVATIVES)
 
 check: .venv/develop
 	$(BIN)/ruff format --check .

@@ -75,16 +75,16 @@ def placement() -> Drawing:
     drawing = Drawing(
         "The placement of a frame: p leads from the world's origin to it, and R turns its axes", 720, 250
     )
-    world, elbow, tool = (70, 210), (250, 100), (480, 130)
+    world, elbow, tool = (70, 160), (250, 50), (480, 80)
     drawing.line(world, elbow, tool, width=6)
     drawing.dot(*elbow, 6)
     drawing.arrow((world[0] + 8, world[1] - 2), (tool[0] - 8, tool[1] + 2), RED, dashed=True)
-    drawing.text(290, 186, "p: position, m, in world axes", 13)
+    drawing.text(290, 136, "p: position, m, in world axes", 13)
     _axes(drawing, *world, 0, "world")
     _axes(drawing, *tool, 40, "frame", 66)
-    drawing.text(560, 80, "R: its columns are the", 13)
-    drawing.text(560, 98, "axes of the frame,", 13)
-    drawing.text(560, 116, "in world axes", 13)
+    drawing.text(560, 30, "R: its columns are the", 13)
+    drawing.text(560, 48, "axes of the frame,", 13)
+    drawing.text(560, 66, "in world axes", 13)
     return drawing
 
 
@@ -139,23 +139,23 @@ def forms() -> Drawing:
 
 def masks() -> Drawing:
     """A quadruped of which two feet are on the ground."""
-    drawing = Drawing("A quadruped with two active contacts of four", 720, 240)
-    drawing.line((20, 196), (520, 196), color="currentColor", width=1.5)
-    drawing.box(90, 50, 330, 44, BLUE)
-    drawing.text(255, 77, "trunk", anchor="middle")
+    drawing = Drawing("A quadruped with two active contacts of four", 720, 206)
+    drawing.line((20, 166), (500, 166), color="currentColor", width=1.5)
+    drawing.box(90, 20, 330, 44, BLUE)
+    drawing.text(255, 47, "trunk", anchor="middle")
     feet = (("lf", 110, 1), ("rf", 200, 0), ("lh", 310, 0), ("rh", 400, 1))
     for name, x, active in feet:
         lift = 0 if active else 30
-        drawing.line((x, 94), (x - 22, 142 - lift / 2), (x, 190 - lift), width=4)
-        drawing.dot(x, 190 - lift, 6, RED, hollow=not active)
+        drawing.line((x, 64), (x - 22, 112 - lift / 2), (x, 160 - lift), width=4)
+        drawing.dot(x, 160 - lift, 6, RED, hollow=not active)
         if active:
-            drawing.arrow((x + 14, 194), (x + 14, 132), RED)
-        drawing.text(x, 220, f"{name}: {active}", 13, "middle")
-    drawing.text(524, 60, "active = [1, 0, 0, 1]", 14, bold=True)
-    drawing.text(524, 84, "lf and rh are held,", 13)
-    drawing.text(524, 102, "with computed forces;", 13)
-    drawing.text(524, 130, "rf and lh are free,", 13)
-    drawing.text(524, 148, "with forces of exactly 0", 13)
+            drawing.arrow((x + 14, 164), (x + 14, 102), RED)
+        drawing.text(x, 190, f"{name}: {active}", 13, "middle")
+    drawing.text(524, 32, "active = [1, 0, 0, 1]", 14, bold=True)
+    drawing.text(524, 56, "lf and rh are held,", 13)
+    drawing.text(524, 74, "with computed forces;", 13)
+    drawing.text(524, 102, "rf and lh are free,", 13)
+    drawing.text(524, 120, "with forces of exactly 0", 13)
     return drawing
 
 

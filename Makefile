@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs pictures vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs screenshots vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -27,8 +27,8 @@ test-long: .venv/develop
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
 
 # Takes the pictures of `rbdgen show` in docs/pictures; needs Chromium, clang and wasm-ld.
-pictures: .venv/develop
-	$(BIN)/python -m website.pictures
+screenshots: .venv/develop
+	$(BIN)/python -m website.screenshots
 
 # Bundles three.js and uPlot for the pages of `rbdgen show`; needs npm. The bundles are checked in.
 vendor:

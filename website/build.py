@@ -16,6 +16,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from rbdgen.cli.parsers import PARSERS
+from website.drawing import in_page
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGES: Final = ROOT / "build" / "pages"
 SITE: Final = ROOT / "site"
@@ -26,6 +29,17 @@ BUILDERS: Final = {"zensical": ["zensical", "build", "--strict"], "material": ["
 
 _OUTSIDE: Final = re.compile(r"(!\[[^\]]*\]\()(?:\.\./)+((?:examples|benchmarks)/[\w./-]+)\)")
 """A picture of a folder beside docs/."""
+
+_DRAWN: Final = re.compile(r"!\[[^\]]*\]\((pictures/\w+\.svg)\)")
+"""A picture of `website.pictures`."""
+
+_PLACE: Final = "<!-- show -->"
+"""Where Home has a robot in 3D, if the command line can write such a page."""
+
+_SHOWN: Final = "pendulum.html"
+_FRAME: Final = (
+    f'<iframe class="show" src="{_SHOWN}" title="A double pendulum in 3D" loading="lazy"></iframe>'
+)
 
 _REMOTE: Final = re.compile(r'https://unpkg\.com/iframe-worker[^"\']*')
 
@@ -54,7 +68,19 @@ def stage(docs: Path, pages: Path) -> None:
                 raise SiteError(f"{page.relative_to(pages)}: there is no picture {picture}")
             (pages / picture).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(docs.parent / picture, pages / picture)
-        page.write_text(_OUTSIDE.sub(rf"\g<1>{up}\g<2>)", text), encoding="utf-8")
+        text = text.replace(_PLACE, _FRAME if "show" in PARSERS else "")
+        text = _OUTSIDE.sub(rf"\g<1>{up}\g<2>)", text)
+        for shown in _DRAWN.finditer(text):
+            text = text.replace(shown[0], _drawn(page, shown[1]))
+        page.write_text(text, encoding="utf-8")
+
+
+def _drawn(page: Path, name: str) -> str:
+    """The picture as a part of a page, so that it has the colours of the page."""
+    path = page.parent / name
+    if not path.is_file():
+        raise SiteError(f"{page.name}: there is no picture {name}; run python -m website.generate")
+    return in_page(path.read_text(encoding="utf-8"))
 
 
 def without_network(site: Path) -> None:
@@ -86,6 +112,10 @@ def build(builder: str) -> None:
     if done := subprocess.run([found, *arguments], cwd=ROOT, env=environment, check=False).returncode:
         raise SiteError(f"{program} ended with {done}; its message is above")
     without_network(SITE)
+    if "show" in PARSERS:
+        robot = ["show", "double_pendulum", "-o", str(SITE / _SHOWN)]
+        if status := subprocess.run([sys.executable, "-m", "rbdgen", *robot], check=False).returncode:
+            raise SiteError(f"rbdgen show ended with {status}; its message is above")
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the sources: `python -m website.generate`."""
+"""Writes the pages and pictures that are made from the sources: `python -m website.generate`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from website import algorithms, command_line
+from website import algorithms, command_line, pictures
 from website.counts import counts
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 
 
 def pages() -> Mapping[str, str]:
-    """All pages that are made, by their path in docs/."""
-    return {**algorithms.pages(list(counts())), "reference/command-line.md": command_line.page()}
+    """All pages and pictures that are made, by their path in docs/."""
+    made = {**algorithms.pages(list(counts())), "reference/command-line.md": command_line.page()}
+    return {**made, **pictures.pictures()}
 
 
 def main() -> None:

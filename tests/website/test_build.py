@@ -28,6 +28,16 @@ def test_pictures_of_examples_come_along(tmp_path: Path) -> None:
     assert (tmp_path / "pages/start/two.md").read_text() == "![A](../examples/a.png) [one](../one.md)"
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_robot_is_shown_if_there_is_a_command_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    monkeypatch.setattr("website.build.PARSERS", {"show": None} if known else {})
+    page(tmp_path / "docs", "index.md", "a <!-- show --> b")
+    stage(tmp_path / "docs", tmp_path / "pages")
+    assert ("<iframe" in (tmp_path / "pages/index.md").read_text()) is known
+
+
 def test_a_picture_that_is_missing(tmp_path: Path) -> None:
     page(tmp_path / "docs", "one.md", "![A](../examples/a.png)")
     with pytest.raises(SiteError, match=r"^one\.md: there is no picture examples/a\.png$"):

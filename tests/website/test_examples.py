@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pages import DOCS, examples, text_of
 
 import rbdgen
 from rbdgen.cli.parsers import PARSERS
@@ -16,29 +16,9 @@ from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import lookup
 from rbdgen.functions.whole import WHOLE
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
 VARYING = re.compile(r"\d+(?= iterations)")
 """Numbers that rounding on another processor may change."""
-
-
-def text_of(name: str) -> str:
-    return (DOCS / name).read_text(encoding="utf-8")
-
-
-def examples(text: str) -> list[tuple[str, str | None]]:
-    """The examples of a page, each with what it prints if the page says so."""
-    found: list[tuple[str, str | None]] = []
-    blocks = list(BLOCK.finditer(text))
-    for block, after in zip_longest(blocks, blocks[1:]):
-        if block[1] == "python":
-            between = "" if after is None else text[block.end() : after.start()].strip()
-            shown = after is not None and after[1] == "" and (not between or between.endswith("prints"))
-            told = after[2] if after is not None and shown else None
-            found.append((block[2], told))
-    return found
 
 
 def compiled(code: str, name: str, position: int) -> Any:
@@ -52,6 +32,7 @@ def test_examples_run_in_order(
 ) -> None:
     """Examples of PyTorch are left out where it is not installed; see the test of frameworks."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "robots").symlink_to(DOCS.parent / "robots")  # as in a clone
     names: dict[str, Any] = {"__name__": "__main__"}
     for position, (code, told) in enumerate(examples(text_of(name)), 1):
         if "import torch" in code and find_spec("torch") is None:
@@ -93,7 +74,10 @@ def known_function(name: str) -> bool:
 def own_names(text: str) -> set[str]:
     """The names of own functions and of contact sets that a page defines."""
     code = "\n".join(code for code, _ in examples(text))
-    return {*re.findall(r"^def (\w+)", code, re.MULTILINE), *re.findall(r'name="(\w+)"', code)}
+    return {
+        *re.findall(r"^def (\w+)", code, re.MULTILINE),
+        *re.findall(r'(?:name=|casadi.Function\()"(\w+)"', code),
+    }
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,7 @@ FRAME_IK_STEP = Function(
         124 * size.carriers + 160 * size.frames + 21 * size.frame_pairs + 110 * size.frame_solves
     ),
     needs=(FRAMES,),
+    on_request=True,
 )
 
 ROWS = (FRAME_IK_STEP,)

@@ -22,11 +22,14 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
+from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.function import Function
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.operational import ik_rows as inverse_kinematics
+from rbdgen.functions.operational import rows as operational
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.second_derivatives import rows as second_derivatives
 from rbdgen.functions.sensitivities import rows as sensitivities
@@ -102,6 +105,16 @@ FAMILIES: Final = (
         "frames",
         "Frames",
         (kinematics,),
+    ),
+    Family(
+        "operational-space",
+        "Operational space and inverse kinematics",
+        (operational, inverse_kinematics),
+    ),
+    Family(
+        "free-base",
+        "A free base that is eliminated",
+        (free_base,),
     ),
     Family(
         "regressors",

@@ -1,4 +1,4 @@
-"""Takes the pictures of `rbdgen show` in docs/pictures. Needs Chromium, clang and wasm-ld: make screenshots."""
+"""Takes the pictures of pages in docs/pictures: make screenshots. Needs Chromium, clang and wasm-ld."""
 
 from __future__ import annotations
 

@@ -105,8 +105,8 @@ _BEHIND: Final = re.compile(
 
 def rows_of(model: Model) -> Mapping[str, Function]:
     """The functions that fit a robot, without those that must be requested by name. The latter are second
-    derivatives, those of Jacobians, functions of configurations and trajectories, and functions of parameters
-    that are inputs.
+    derivatives, those of Jacobians, functions of configurations and trajectories, steps of inverse
+    kinematics, and functions of parameters that are inputs.
     """
     own = {name: row for name, row in ALL.items() if not (row.on_request or row.missing(model))}
     for chosen in model.contact_sets:

@@ -47,9 +47,11 @@ def _key(request: Request) -> str:
     """A hash of everything that a design depends on: all numbers of the robot, all options, the generator."""
     facts = facts_of(request)
     joints = [joint.row for joint in facts.manifold.joints]
+    model = request.model
     told = {
         "generator": generator_digest(),
         "robot": {**asdict(replace(facts, manifold=Manifold(()))), "manifold": joints},
+        "contact solver": [model.contact_solver, [contact.radius for contact in model.contacts]],
         "options": request.options.as_json(),
         "package": request.package,
         "own": [repr(composition) for composition in request.own],

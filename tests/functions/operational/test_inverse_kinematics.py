@@ -47,11 +47,11 @@ def dense(model: Model, x: Mapping[str, Array]) -> tuple[Array, Array]:
     below, above = np.full(J.shape[1], -np.inf), np.full(J.shape[1], np.inf)
     for joint in model.manifold.joints:
         if joint.nq == 1:
-            below[joint.idx_v] = (x["lower"] - x["q"])[joint.idx_q]
-            above[joint.idx_v] = (x["upper"] - x["q"])[joint.idx_q]
+            below[joint.idx_v] = (x["q_lower"] - x["q"])[joint.idx_q]
+            above[joint.idx_v] = (x["q_upper"] - x["q"])[joint.idx_q]
     room = np.where(J.T @ e.ravel() > 0, above, -below)
     W = np.diag(np.where(room < AT_LIMIT, 0.0, 1.0))
-    z = np.linalg.solve(J @ W @ J.T + x["damping"] * np.eye(len(J)), e.ravel())
+    z = np.linalg.solve(J @ W @ J.T + x["ik_damping"] * np.eye(len(J)), e.ravel())
     return np.maximum(np.minimum(W @ J.T @ z, above), below), e
 
 
@@ -151,7 +151,7 @@ def test_out_of_reach_is_as_near_as_can_be(arm: tuple[Any, Any]) -> None:
     R, p = lib.frame_placement(q)
     free = np.full(7, np.pi)
     for _ in range(300):
-        dq, error = lib.frame_ik_step(q, R, p + np.array([0, 0, 5.0]), -free, free, [0.1])
+        dq, error = lib.frame_ik_step(q, R, p + np.array([0, 0, 5.0]), -free, free, [10.0])
         assert np.isfinite(dq).all()
         q = q + dq
     assert np.linalg.norm(dq) < 1e-3

@@ -1,4 +1,4 @@
-"""Frames in operational space, compiled, and their counts; tests of frames compare forms with Pinocchio."""
+"""Frames in operational space, compiled, and their counts. Tests of frames compare them with Pinocchio."""
 
 from __future__ import annotations
 

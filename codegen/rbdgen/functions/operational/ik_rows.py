@@ -12,7 +12,7 @@ from rbdgen.signature import Argument, Signature
 _SOURCE = "Wampler 1986, Nakamura and Hanafusa 1986; limits as in Bertsekas 1982"
 
 DAMPING = Argument(
-    "damping",
+    "ik_damping",
     "nonnegative",
     (1,),
     "m^2, 1",
@@ -33,14 +33,14 @@ FRAME_IK_STEP = Function(
             Q,
             Argument("R_target", "held", ("nf", 3, 3), "1", "from each frame's wanted axes to the world's"),
             Argument("p_target", "held", ("nf", 3), "m", "each frame's wanted origin in the world"),
-            _limit("lower", "lower"),
-            _limit("upper", "upper"),
+            _limit("q_lower", "lower"),
+            _limit("q_upper", "upper"),
             DAMPING,
         ),
         (
             Argument("dq", V.kind, V.shape, "rad, m", "the step: q goes on to integrate(q, dq)"),
             Argument(
-                "error",
+                "frame_error",
                 "values",
                 ("nf", 6),
                 "m, 1",
@@ -57,6 +57,7 @@ FRAME_IK_STEP = Function(
         124 * size.carriers + 160 * size.frames + 21 * size.frame_pairs + 110 * size.frame_solves
     ),
     needs=(FRAMES,),
+    on_request=True,
 )
 
 ROWS = (FRAME_IK_STEP,)

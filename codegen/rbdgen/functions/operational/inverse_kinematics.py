@@ -7,7 +7,7 @@ The error of a frame is that of its position and of its attitude, in the axes of
 The second part is the rotation vector to third order, and it has no direction only at half a turn. With the
 local Jacobian J of all frames and weights W of the joints, the step
 
-    dq = W J^T (J W J^T + damping 1)^-1 e
+    dq = W J^T (J W J^T + ik_damping 1)^-1 e
 
 is the one of Wampler, IEEE SMC 1986, and of Nakamura and Hanafusa, 1986. W is the identity except for joints
 that are at a limit and that the descent direction J^T e pushes beyond it; these do not move, as in the
@@ -31,7 +31,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.ops import Matrix, Transform, Vector
 from rbdgen.spatial.rows import times, transposed
-from rbdgen.spatial.scalar import Scalar, add, maximum, mul, select, sqrt, sub
+from rbdgen.spatial.scalar import Scalar, add, maximum, mul, neg, reciprocal, select, sqrt, sub
 from rbdgen.sweeps.inputs import State
 
 AT_LIMIT: Final = 1e-6
@@ -50,7 +50,7 @@ def frame_ik_step(robot: Model | ReducedModel, x: State) -> Outputs:
     rooms = list(_rooms(model, x))
     weights = [1 if room is None else _weight(g, *room) for g, room in zip(gradient, rooms, strict=True)]
     system = Multipliers([dict(enumerate(row)) for row in J], weights)
-    G, (damping,) = system.G(x.naming), x.arrays["damping"]
+    G, (damping,) = system.G(x.naming), x.arrays["ik_damping"]
     for k, row in enumerate(G):
         row[k] = add(row[k], damping)
     z = ldl(G, naming=x.naming).solve(error)
@@ -85,15 +85,15 @@ def _turn(R: Matrix) -> Vector:
     twice_sine = Vector(sub(R[2].y, R[1].z), sub(R[0].z, R[2].x), sub(R[1].x, R[0].y))
     # tr R + 1 = 2 (1 + cos(angle)) = 4 cos(angle / 2)^2
     cosine = maximum(add(R.trace(), 1), 2 * HALF_TURN)
-    result: Vector = twice_sine * (1 / sqrt(cosine))
-    return result
+    turn: Vector = twice_sine * reciprocal(sqrt(cosine))
+    return turn
 
 
 def _rooms(model: Model, x: State) -> Iterator[tuple[Scalar, Scalar] | None]:
     """For every independent degree of freedom, the distances to its lower and its upper limit. None for those
     of joints with several coordinates.
     """
-    lower, upper = x.arrays["lower"], x.arrays["upper"]
+    lower, upper = x.arrays["q_lower"], x.arrays["q_upper"]
     for joint in joints_of(model):
         k = joint.idx_q
         one: tuple[Scalar, Scalar] | None = None
@@ -104,7 +104,7 @@ def _rooms(model: Model, x: State) -> Iterator[tuple[Scalar, Scalar] | None]:
 
 def _weight(g: Scalar, below: Scalar, above: Scalar) -> Scalar:
     """0 for a joint at the limit to which g points, else 1."""
-    room: Scalar = select(0, g, above, mul(-1, below))
+    room: Scalar = select(0, g, above, neg(below))
     return select(room, AT_LIMIT, 0, 1)
 
 

@@ -20,9 +20,9 @@ from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
-from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.function import Function
 from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics

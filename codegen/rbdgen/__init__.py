@@ -92,8 +92,7 @@ def load_robot(
             "arm7"; a `RobotBuilder`; or a `pinocchio.Model`, see `from_pinocchio`.
         base: "fixed" if the root is fixed to the world, or "floating" if it moves freely, with a unit
             quaternion. None means floating for an MJCF with a free joint, and fixed for all others.
-        snap: entries of fixed rotations whose distance from 0 is at most this become 0; snap=0 changes no
-            entry.
+        snap: entries of fixed rotations whose distance from 0 is at most this become 0.
         gravity: the gravity in world axes, m/s^2. None means that of the MJCF or Pinocchio model, and
             (0, 0, -9.81) for all others.
         xacro_args: the arguments of a xacro by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
@@ -127,20 +126,15 @@ def load_robot(
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
         contacts_from_collision: links whose shapes for collision become further contacts, such as
-            ["*_foot"]: a point with a radius at a sphere and at each end of a capsule, and points at the
-            eight corners of a box, or at the four corners of one side, such as "left_foot:-z". They are named
-            like the link, with _1, _2 and so on if it has several.
+            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps.
-        order: the order of the joints below each link; joints are always numbered depth first. "name" is the
-            order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
-            MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
-        bounds: a factor on the bounds of memory and work for reading a robot. The bounds keep reading within
-            10 s and 1 GB. They are 20 MB for a file, 1 MB for a file of rotors, 300 000 elements and 10 000
-            links; for an MJCF, 20 000 elements after replication and 1 GB for the sizes in it; and for a
-            xacro, ten million steps of its expressions.
+        order: the order of the joints below each link, which are numbered depth first: "name" as Pinocchio
+            reads a URDF, "file" as in the file. None means "file" for an MJCF or a Pinocchio model.
+        bounds: a factor on the bounds of memory and work that keep reading a robot within 10 s and 1 GB, such
+            as 20 MB for a file and 10 000 links; see docs/descriptions.md.
 
     Returns:
         The robot. `robot.warnings` lists the parts of the file that look wrong or have no effect, with file

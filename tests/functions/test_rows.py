@@ -155,8 +155,8 @@ NAMES = frozenset(ALL) | {
 def known_by_name(text: str) -> list[tuple[str, int]]:
     # the manifest has fields "gravity", the vector, and "rotation"; "velocity" is a kind of arguments;
     # headers say A for the inertia of rotors, q0 for where springs rest; descriptions have the friction of
-    # joints; the manifest names the target for which the C is; the data of pages have the fields "R", "p", "q"
-    # and "v", of poses, states and vertices
+    # joints; the manifest names the target for which the C is; the data of pages have the fields "R", "p",
+    # "q" and "v", of poses, states and vertices
     others = {"gravity", "rotation", "velocity", "A", "q0", "friction", "target", "R", "p"}
     return [(name, line) for name, line in compared(text) if name in NAMES - others]
 

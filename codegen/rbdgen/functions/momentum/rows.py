@@ -156,7 +156,7 @@ MOMENTUM = Function(
         swept("moments", "the same in the bodies' own axes, with mass moments", ("p", "dp"), JOINT_MOMENTUM),
         swept_in_loops("the same in loops over bodies", ("p", "dp"), JOINT_MOMENTUM),
     ),
-    operations=lambda size: 450 * size.bodies,
+    operations=lambda size: 300 * size.bodies,
     pinocchio=_pinocchio_joint_momentum,
     resistance=(Added("p", rotor_momentum), Added("dp", against)),
     identities=(

@@ -126,10 +126,9 @@ def load_robot(
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
-        contacts_from_collision: links whose shapes for collision become further contacts, such as
-            ["*_foot"]: a point with a radius at a sphere and at each end of a capsule, and points at the
-            eight corners of a box, or at the four corners of one side, such as "left_foot:-z". They are named
-            like the link, with _1, _2 and so on if it has several.
+        contacts_from_collision: links whose shapes for collision become further points, such as ["*_foot"]:
+            spheres, ends of capsules, and the eight corners of boxes, or the four corners of one side, such
+            as "left_foot:-z". They have the link's name, with _1, _2 and so on if there are several.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
@@ -143,8 +142,7 @@ def load_robot(
             xacro, ten million steps of its expressions.
 
     Returns:
-        The robot. `robot.warnings` lists the parts of the file that look wrong or have no effect, with file
-        and line.
+        The robot. `robot.warnings` lists parts of the file that look wrong or have no effect, with the line.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
@@ -239,10 +237,9 @@ def build(
 
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
-        functions: the names of functions (`rbdgen list`), and functions of your own, which
-            `rbdgen.function` makes. None means the default six,
-            `frame_placement` and `frame_jacobian_aligned` if the robot has frames, and
-            `contact_aba`, `contact_jacobian` and `contact_motion` if it has contacts.
+        functions: the names of functions (`rbdgen list`), and functions of your own, which `rbdgen.function`
+            makes. None means the default six, `frame_placement` and `frame_jacobian_aligned` if the robot has
+            frames, and `contact_aba`, `contact_jacobian` and `contact_motion` if it has contacts.
         checks: whether calls warn of configurations that look like a mistake: quaternions whose norm is not 1
             or whose order is not x y z w, angles that look like degrees, and positions outside the limits.
             Each kind gives one `StateWarning`. The checks take some 7 us per call.
@@ -298,8 +295,7 @@ def generate(
     Args:
         robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
         out: the folder in which `<name>` is written; it is created if it is missing.
-        functions: the names of functions (`rbdgen list`) and functions of your own; None means those of
-            `build`.
+        functions: names of functions (`rbdgen list`) and functions of your own; None means those of `build`.
         compiled: for the target "host", whether to compile the Python package; for a small machine, whether
             to measure flash and stack. For all targets other than "host" the folder has C alone.
         progress: as in `build`.
@@ -419,8 +415,6 @@ def trace(
 
     if closed:
         if engine != "sympy" or variant is not None:
-            raise OptionError(
-                "closed expressions come from SymPy and have no form; give engine='sympy' alone"
-            )
+            raise OptionError("closed expressions are by SymPy alone and have no form; give engine='sympy'")
         return list(equations(robot, [str(function)], "none").matrices.values())
     return calls.trace(robot, function, engine, variant)

@@ -39,8 +39,10 @@ def _body(body: Body, parent: str) -> dict[str, Any]:
         "parent": parent,
         "joint": joint.name,
         "type": joint.type.name,
-        "q": [joint.idx_q if follows is None else follows.idx_q, joint.nq],
-        "v": [joint.idx_v if follows is None else follows.idx_v, joint.nv],
+        "idx_q": joint.idx_q if follows is None else follows.idx_q,
+        "nq": joint.nq,
+        "idx_v": joint.idx_v if follows is None else follows.idx_v,
+        "nv": joint.nv,
         "follows": follows is not None,
         "mass": float(body.inertia.mass),
     }

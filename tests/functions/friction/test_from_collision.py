@@ -154,6 +154,11 @@ def test_a_link_may_be_merged_and_be_named_by_a_pattern(tmp_path: Path) -> None:
             ["arm"],
             "could not be read; give contacts",
         ),
+        (
+            "".join(collision(f'<sphere radius="{k}"/>') for k in range(1, 1003)),
+            ["arm"],
+            "its shapes have more than 1000 points; give contacts=",
+        ),
         (collision('<sphere radius="1"/>'), ["arm", "arm"], "contact 'arm': there are two of this name"),
         (collision('<sphere radius="1"/>'), ["a*", "a*"], "contact 'arm': there are two of this name"),
     ],

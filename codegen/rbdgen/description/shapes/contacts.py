@@ -120,8 +120,10 @@ def _spheres(link: str, side: Vector | None, shapes: Shapes) -> list[_Sphere]:
         if shape.kind == "cylinder" and all(any(_same(x, y) for y in found) for x in made):
             continue
         if shape.kind not in ("sphere", "box", "capsule"):
-            what = f"link {quoted(link)} has a {shape.kind} for collision"
-            raise OptionError(f"{_asked(link)}: {what}, which no few points stand for; {_INSTEAD}")
+            what = (
+                f"link {quoted(link)} has a {shape.kind} for collision, and only spheres, capsules and boxes"
+            )
+            raise OptionError(f"{_asked(link)}: {what} become points; {_INSTEAD}")
         for one in made:
             if not any(_same(one, other) for other in found):
                 found.append(one)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from support.robots import BUNDLED, PUBLIC
 from support.shapes import visual
@@ -60,7 +60,7 @@ def test_a_solid_box_fits(tmp_path: Path, factor: float) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(*[st.floats(-1, 1)] * 3, st.floats(0.01, 1)), min_size=2, max_size=6),
-    st.tuples(*[st.floats(0.01, 1)] * 3),
+    st.tuples(*[st.floats(0.05, 1)] * 3),
 )
 def test_no_mass_within_the_shapes_is_too_large_or_outside(
     tmp_path: Path, points: list[tuple[float, ...]], size: tuple[float, ...]
@@ -72,7 +72,7 @@ def test_no_mass_within_the_shapes_is_too_large_or_outside(
     away = places - com
     J = np.einsum("k,kij->ij", masses, (away**2).sum(axis=1)[:, None, None] * np.eye(3))
     J -= np.einsum("k,ki,kj->ij", masses, away, away)
-    J += 1e-9 * np.eye(3)
+    assume(np.linalg.eigvalsh(J)[0] > 1e-6)  # else nothing resists the joint, or hardly anything
     moments = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
     shape = visual(f'<box size="{size[0]!r} {size[1]!r} {size[2]!r}"/>')
     said = told(tmp_path, moments, shape, tuple(com.tolist()), mass=float(masses.sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,13 @@ def _shape(shape: Shape, numbers: Mapping[str, int]) -> dict[str, Any]:
     return {"kind": shape.kind, **_pose(shape.placement), **size, "color": color}
 
 
+class _Pose(NamedTuple):
+    """A pose, as the page has it."""
+
+    R: list[list[float]]
+    p: list[float]
+
+
 def _pose(placement: Transform) -> dict[str, Any]:
     R, p = arrays(placement)
-    return {"R": R.tolist(), "p": p.tolist()}
+    return _Pose(R.tolist(), p.tolist())._asdict()

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.description.shapes.shape import Triangles
+from rbdgen.description.shapes.shape import Color, Triangles
 from rbdgen.show.meshes import Part
 
 SHARE: Final = 0.7
@@ -75,12 +75,8 @@ def packed(meshes: Sequence[Sequence[Part]], smallest: Sequence[float], budget: 
     blob = bytearray()
     rows: list[list[dict[str, Any]]] = [[] for _ in meshes]
     for i, k in sorted(kept):
-        rows[i].append({**_written(kept[i, k], blob), "color": _listed(merged_meshes[i][k])})
+        rows[i].append(_written(kept[i, k], merged_meshes[i][k].color, blob)._asdict())
     return Packed(rows, bytes(blob), (total, sum(len(x.faces) for x in kept.values())))
-
-
-def _listed(part: Part) -> list[float] | None:
-    return None if part.color is None else list(part.color)
 
 
 def merged(surface: Triangles, grid: int = GRID) -> Triangles:
@@ -154,25 +150,35 @@ def compact(surface: Triangles) -> Triangles:
     return Triangles(surface.vertices[used], number.reshape(-1, 3))
 
 
-def _written(surface: Triangles, blob: bytearray) -> dict[str, Any]:
-    """Appends the numbers of a surface to the blob, and returns where they are.
+class _Written(NamedTuple):
+    """The places of the triangles of a part in the blob.
 
-    Coordinate k of a vertex is lo[k] + size[k] n / 65535 with n in `v`: [first byte, vertices], of 16 bits.
-    The indices of triangles are in `f`: [first byte, indices, bytes of an index].
+    Coordinate k of a vertex is lo[k] + size[k] n / 65535, where n has 16 bits.
     """
+
+    v: list[int]
+    """The first byte of the vertices, and their number."""
+    f: list[int]
+    """The first byte of the indices of the triangles' corners, their number, and the bytes of each."""
+    lo: list[float]
+    size: list[float]
+    color: list[float] | None
+
+
+def _written(surface: Triangles, color: Color | None, blob: bytearray) -> _Written:
+    """Appends the numbers of a surface to the blob, and returns where they are."""
     vertices, faces = surface
     low = vertices.min(axis=0)
     size = vertices.max(axis=0) - low
     steps = np.round((vertices - low) / np.where(size > 0, size, 1.0) * 65535).astype("<u2")
     indices = faces.astype("<u2" if len(vertices) <= 1 << 16 else "<u4")
-    v = _appended(blob, steps.tobytes())
-    f = _appended(blob, indices.tobytes())
-    return {
-        "v": [v, len(vertices)],
-        "f": [f, indices.size, indices.itemsize],
-        "lo": low.tolist(),
-        "size": size.tolist(),
-    }
+    return _Written(
+        [_appended(blob, steps.tobytes()), len(vertices)],
+        [_appended(blob, indices.tobytes()), indices.size, indices.itemsize],
+        low.tolist(),
+        size.tolist(),
+        None if color is None else list(color),
+    )
 
 
 def _appended(blob: bytearray, data: bytes) -> int:

@@ -94,7 +94,7 @@ def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule(tmp_path: Path) -> Non
         assert places(contacts(tmp_path, link)) == expected
     for link in (cylinder, cylinder + ends[0], cylinder.replace("0.1", "0.11") + ends[0] + ends[1]):
         told = refusal(lambda link=link: contacts(tmp_path, link))
-        assert "contacts_from_collision=['arm']: link 'arm' has a cylinder for collision, which no" in told
+        assert "contacts_from_collision=['arm']: link 'arm' has a cylinder for collision, and only" in told
         assert told.endswith("give contacts=['NAME=LINK:X,Y,Z']")
 
 
@@ -148,11 +148,20 @@ def test_a_link_may_be_merged_and_be_named_by_a_pattern(tmp_path: Path) -> None:
         ("", [3], "there is no link '3'"),
         ("", "arm", "contacts_from_collision 'arm' is not a list; give names of links, such as"),
         ("", 3, "contacts_from_collision 3 is not a list"),
-        (collision('<mesh filename="a.stl"/>'), ["arm"], "link 'arm' has a mesh for collision, which no few"),
+        (
+            collision('<mesh filename="a.stl"/>'),
+            ["arm"],
+            "link 'arm' has a mesh for collision, and only spheres",
+        ),
         (
             collision('<sphere radius="1"/>') + collision("<cone/>"),
             ["arm"],
             "could not be read; give contacts",
+        ),
+        (
+            "".join(collision(f'<sphere radius="{k}"/>') for k in range(1, 1003)),
+            ["arm"],
+            "its shapes have more than 1000 points; give contacts=",
         ),
         (collision('<sphere radius="1"/>'), ["arm", "arm"], "contact 'arm': there are two of this name"),
         (collision('<sphere radius="1"/>'), ["a*", "a*"], "contact 'arm': there are two of this name"),

@@ -29,6 +29,9 @@ SIDES: Final = {
 }
 """The directions that may follow the name of a link, as unit vectors in the link's axes."""
 
+MOST: Final = 1000
+"""The largest number of points of a link. A step with a hundred contacts is large already."""
+
 SAME: Final = 1e-9
 """The largest distance in m, and difference of radii, of spheres that are the same one."""
 
@@ -117,11 +120,15 @@ def _spheres(link: str, side: Vector | None, shapes: Shapes) -> list[_Sphere]:
         if shape.kind == "cylinder" and all(any(_same(x, y) for y in found) for x in made):
             continue
         if shape.kind not in ("sphere", "box", "capsule"):
-            what = f"link {quoted(link)} has a {shape.kind} for collision"
-            raise OptionError(f"{_asked(link)}: {what}, which no few points stand for; {_INSTEAD}")
+            what = (
+                f"link {quoted(link)} has a {shape.kind} for collision, and only spheres, capsules and boxes"
+            )
+            raise OptionError(f"{_asked(link)}: {what} become points; {_INSTEAD}")
         for one in made:
             if not any(_same(one, other) for other in found):
                 found.append(one)
+        if len(found) > MOST:
+            raise OptionError(f"{_asked(link)}: its shapes have more than {MOST} points; {_INSTEAD}")
     return found
 
 

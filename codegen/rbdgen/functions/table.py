@@ -246,7 +246,10 @@ def by_derivatives(row: Function, model: Model) -> tuple[Function, Function] | N
     """
     if derivatives_of(row.name, model.contact_sets) is None:
         return None
-    jacobian = lookup(f"{row.name}_jacobian", model)
+    try:
+        jacobian = lookup(f"{row.name}_jacobian", model)
+    except OptionError:  # it would have more axes than an array has
+        return None
     made = jacobian.whole
     return None if made is None or made.derivatives is None else (jacobian, made.derivatives)
 

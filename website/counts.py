@@ -16,6 +16,7 @@ _ROBOTS: Final = {
     "contacts_forward": "quadruped on four points",
     "contacts_inverse": "quadruped on four points",
     "double_pendulum": "double pendulum",
+    "free_base_quadruped12": "18-dof quadruped",
     "humanoid30": "36-dof humanoid",
     "momentum_arm7": "7-dof arm",
     "momentum_quadruped12": "18-dof quadruped",
@@ -30,7 +31,7 @@ _ROBOTS: Final = {
 }
 """The robot of each table. Tables that name a robot in every line have its name there."""
 
-_LINE: Final = re.compile(r"^(?:(\w+) )?(\w+): (\w[\w-]*) \(([^)]*)\): (\d+)(?: = (.*))?$")
+_LINE: Final = re.compile(r"^(?:(\w+):? )?(\w+): (\w[\w-]*) \(([^)]*)\): (\d+)(?: = (.*))?$")
 
 _PART: Final = re.compile(r"(\d+) (\w+)")
 

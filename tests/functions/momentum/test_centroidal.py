@@ -216,7 +216,7 @@ def test_compiled_and_checked(tmp_path: Any) -> None:
     """Checks the C with batches, self-test, Pinocchio and every identity, with none left out."""
     described = rbdgen.load_robot(robot_root() / "double_pendulum.urdf", "floating")
     functions = [*MOMENTUM, "joint_momentum", "coriolis", *WORLD_ALIGNED, "crba", "rnea", "nle", "gravity"]
-    functions.append("rnea_derivatives")
+    functions += ["rnea_derivatives", "kinetic_energy"]
     folder = rbdgen.generate(described, tmp_path, functions=functions)
     findings = check(folder)
     assert all(finding.passed for finding in findings), findings

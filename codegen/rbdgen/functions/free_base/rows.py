@@ -46,19 +46,19 @@ def _inverse_dynamics(M: Any, h: Any, a_joints: Any) -> tuple[Any, Any]:
     return tau, -np.linalg.solve(M[..., :BASE, :BASE], f[..., None])[..., 0]
 
 
-def _still(x: Mapping[str, Any]) -> Any:
-    return x.get("a_joints", 0 * x["v"][..., BASE:])
-
-
-def _of_pinocchio(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
+def _of_pinocchio(pin: Any, model: Any, data: Any, x: Mapping[str, Any], a_joints: Any) -> tuple[Any, Any]:
     M = symmetric(pin.crba(model, data, x["q"]))
     h = pin.nonLinearEffects(model, data, x["q"], x["v"]) + x["resistance"].torque
-    return _inverse_dynamics(M, h, _still(x))
+    return _inverse_dynamics(M, h, a_joints)
 
 
-def _of_functions(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    M, h = call("crba"), call("nle")
-    return _inverse_dynamics(M, h, x.get("a_joints", 0 * h[..., BASE:]))
+def _nle_of_pinocchio(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    return _of_pinocchio(pin, model, data, x, 0 * x["v"][BASE:])[0]
+
+
+def _nle_of_functions(call: Call, _: object) -> Any:
+    h = call("nle")
+    return _inverse_dynamics(call("crba"), h, 0 * h[..., BASE:])[0]
 
 
 # ---- identities
@@ -147,8 +147,8 @@ NLE_FREE_BASE = Function(
         ),
     ),
     operations=lambda size: 480 * size.bodies + 48 * size.ancestors,
-    pinocchio=lambda *given: _of_pinocchio(*given)[0],
-    projected=lambda call, x: _of_functions(call, x)[0],
+    pinocchio=_nle_of_pinocchio,
+    projected=_nle_of_functions,
     identities=(
         Identity(
             "Mbar a_j + hbar = tau for a = FD(q, v, [0; tau])",
@@ -168,8 +168,8 @@ RNEA_FREE_BASE = Function(
         cheap("moments", _ON_MOMENTS, rnea_free_base, "independent", worth_trying=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
-    pinocchio=_of_pinocchio,
-    projected=_of_functions,
+    pinocchio=lambda *given: _of_pinocchio(*given, given[-1]["a_joints"]),
+    projected=lambda call, x: _inverse_dynamics(call("crba"), call("nle"), x["a_joints"]),
     identities=(
         Identity(
             "Mbar a_j + hbar = tau",

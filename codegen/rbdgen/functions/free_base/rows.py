@@ -168,7 +168,7 @@ RNEA_FREE_BASE = Function(
         cheap("moments", _ON_MOMENTS, rnea_free_base, "independent", worth_trying=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,
-    pinocchio=lambda *given: _of_pinocchio(*given, given[-1]["a_joints"]),
+    pinocchio=lambda pin, model, data, x: _of_pinocchio(pin, model, data, x, x["a_joints"]),
     projected=lambda call, x: _inverse_dynamics(call("crba"), call("nle"), x["a_joints"]),
     identities=(
         Identity(

@@ -43,7 +43,7 @@ MATH: Final = "webassembly/math.h"
 TARGET_FLAGS: Final = ("--target=wasm32", "-nostdlibinc", "-ffreestanding")
 """The flags that select the machine, on which there is no C library."""
 
-COMPILE_FLAGS: Final = (*TARGET_FLAGS, "-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno")
+COMPILE_FLAGS: Final = (*TARGET_FLAGS, "-std=c99", "-Os", "-ffp-contract=off", "-fno-math-errno")
 
 LINK_FLAGS: Final = ("--no-entry", "--strip-all", "--stack-first", "--export=__heap_base")
 

@@ -17,16 +17,13 @@ from heapq import heappop, heappush
 from typing import Final
 
 from rbdgen.emit.c.arrays import Zeros
+from rbdgen.emit.c.language import COSINES, SINES, TILES, WORKSPACE
 from rbdgen.emit.c.printer import (
-    COSINES,
-    SINES,
-    TILES,
-    WORKSPACE,
     Element,
     Printer,
     Style,
     check_arguments,
-    print_statements,
+    printed,
     readable,
     written,
 )
@@ -62,6 +59,8 @@ class Part:
     """The parameters of the function as printed in C."""
     statements: tuple[str, ...]
     """The statements of the function."""
+    scratch: tuple[str, ...] = ()
+    """The declarations of arrays that stand before the statements."""
     apart: bool = True
     """Whether a compiler must not inline it."""
 
@@ -84,6 +83,8 @@ class Body:
     """The local functions that the statements call."""
     statements: tuple[str, ...]
     """The statements of the function itself."""
+    scratch: tuple[str, ...] = ()
+    """The declarations of arrays that stand before the statements."""
     memset: bool = False
     """Whether statements call memset."""
     vector: bool = False
@@ -120,7 +121,7 @@ class Cut:
 
     def scratch_array(self, style: Style) -> list[str]:
         """The declaration of the workspace."""
-        return [f"{style.value_type} {WORKSPACE}[{self.size}];"] if self.size else []
+        return [style.language.scratch(style.value_type, WORKSPACE, self.size)] if self.size else []
 
 
 def print_parts(
@@ -146,12 +147,14 @@ def print_parts(
     """
     zeros = style.zeros(graph)
     if len(split(graph, longest)) == 2:
-        return Body((), print_statements(graph, style), bool(zeros))
+        line = printed(graph, style)
+        return Body((), tuple(line.text), tuple(line.scratch), memset=bool(zeros))
     check_arguments(graph)
     cut = cut_up(graph, style, longest)
     stores = [written(graph, zeros)] * len(cut.segments)
     opening, parts, calls = print_cut(graph, style, cut, stores, symbol, restrict, zeros, declared or {})
-    return Body(tuple(parts), (*cut.scratch_array(style), *opening, *calls), bool(zeros))
+    scratch = (*cut.scratch_array(style), *opening.scratch)
+    return Body(tuple(parts), (*opening.text, *calls), scratch, memset=bool(zeros))
 
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
@@ -171,14 +174,14 @@ def print_cut(
     restrict: str,
     zeros: Sequence[Zeros] = (),
     declared: Mapping[str, str] | None = None,
-) -> tuple[list[str], list[Part], list[str]]:
-    """Prints the statements of the first segment, the other segments as parts, and the calls of these parts.
+) -> tuple[Printer, list[Part], list[str]]:
+    """The printer of the first segment, the other segments as parts, and the calls of these parts.
 
     `stores` lists for every segment the elements in which its nodes are stored, except those of the
     workspace.
     """
     places = cut.places
-    opening: list[str] = []
+    opening: Printer | None = None
     parts: list[Part] = []
     calls: list[str] = []
     for number, (nodes, own) in enumerate(zip(cut.segments, stores, strict=True)):
@@ -190,19 +193,21 @@ def print_cut(
         }
         printer = Printer(graph, style, nodes, kept, places)
         places = places | waiting
-        if number == 0:
+        if opening is None:
             printer.print_first(zeros, cut.trigonometry)
             first = {*cut.trigonometry.first, *cut.trigonometry.calls}
             printer.print(k for k in nodes if k not in first)
-            opening = printer.text
+            opening = printer
             continue
         printer.print(nodes)
-        pointers = _pointers(graph, printer, style.value_type, restrict)
+        pointers = _pointers(graph, printer, style, restrict)
         parameters = tuple((declared or {}).get(array, pointer) for array, pointer in pointers.items())
         comment = f"Part {number} of {len(cut.segments) - 1}: {_summary(graph, nodes)}"
         name = f"{symbol}_part{number}"
         parts.append(Part(name, comment_text(comment), parameters, tuple(printer.text)))
-        calls.append(f"{name}({', '.join(pointers)});")
+        passed = map(style.language.handed_on, pointers, parameters)
+        calls.append(f"{name}({', '.join(passed)});")
+    assert opening is not None
     return opening, parts, calls
 
 
@@ -245,12 +250,12 @@ def workspace_slots(
     return size, slots
 
 
-def _pointers(graph: Graph, printer: Printer, kind: str, restrict: str) -> dict[str, str]:
+def _pointers(graph: Graph, printer: Printer, style: Style, restrict: str) -> dict[str, str]:
     """The arrays that the printed statements name, in a fixed order, as parameters."""
     inputs, outputs = ([array.name for array in arrays] for arrays in (graph.inputs, graph.outputs))
     named = printer.read | printer.stored
     return {
-        array: f"{'' if array in printer.stored else 'const '}{kind} *{restrict} {array}"
+        array: style.language.parameter(style.value_type, restrict, array, written=array in printer.stored)
         for array in (*inputs, SINES, COSINES, WORKSPACE, TILES, *outputs)
         if array in named
     }

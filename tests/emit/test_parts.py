@@ -162,7 +162,8 @@ def test_slots_are_taken_again() -> None:
 def wrapped(name: str, body: Body, graph: Graph) -> str:
     """Prints the C of `void name(inputs, outputs)`, after that of its parts."""
     texts = [
-        f"static void {part.name}({', '.join(part.parameters)})\n{{\n{chr(10).join(part.scratch + part.statements)}\n}}"
+        f"static void {part.name}({', '.join(part.parameters)})\n{{\n"
+        f"{chr(10).join(part.scratch + part.statements)}\n}}"
         for part in body.parts
     ]
     parameters = [f"const double *{x.name}" for x in graph.inputs] + [

@@ -20,8 +20,8 @@ from support.graphs import ALL, graphs, max_live, pendulum
 from support.toys import facts, function, straight, torque
 
 from rbdgen.access import Access, column, whole
-from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, segments_between, workspace_slots
-from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style
+from rbdgen.emit.c.parts import Body, Part, print_parts, segments_between, workspace_slots
+from rbdgen.emit.c.printer import LONGEST_PART, Sincos, print_statements, readable, scalar_style
 from rbdgen.emit.c.trigonometry import trigonometry_of
 from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.real import REALS

@@ -18,8 +18,8 @@ from typing import Final
 
 from rbdgen.emit.c.arrays import is_zero
 from rbdgen.emit.c.language import TILES
-from rbdgen.emit.c.parts import LONGEST_PART, Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
-from rbdgen.emit.c.printer import Element, Style, check_arguments
+from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
+from rbdgen.emit.c.printer import LONGEST_PART, Element, Style, check_arguments
 from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first

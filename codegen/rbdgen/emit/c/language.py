@@ -35,6 +35,9 @@ class Sines(NamedTuple):
 class Language:
     """C. Another language overrides what it writes otherwise."""
 
+    fewest_zeros: int = 3
+    """The smallest number of neighbouring zeros that are written at once."""
+
     def variable(self, kind: str, name: str, value: str) -> str:
         """The statement that defines a constant local variable."""
         return f"const {kind} {name} = {value};"
@@ -62,6 +65,10 @@ class Language:
         """The argument that hands a parameter with this declaration on to another function."""
         del parameter
         return name
+
+    def zeros(self, first: str, array: str, count: int) -> str:
+        """The statement that writes zeros to an array from the element `first` on."""
+        return f"memset(&{first}, 0, {count} * sizeof {array}[0]);"
 
     def loop(self, count: int, statement: str) -> list[str]:
         """A loop of `count` runs; the variable k of the statement counts them."""

@@ -32,16 +32,6 @@ from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.split import split
 
-LONGEST_PART: Final = 2_000
-"""The largest number of operations that are printed as one piece.
-
-With gcc -O1, a humanoid's derivatives (72 000 operations) compile in 10 s and 0.3 GB in parts of 1000 to 6000
-operations, and in 87 s and 1.8 GB in one piece; the code in parts is a fifth shorter and needs a third
-less time. Within that range 2000 is as fast as any on a PC. On a Cortex-M7 shorter parts are better: for a
-quadruped's derivatives (4600 operations), parts of 2000 save 13 per cent of the instructions and parts of
-1000 save 14 per cent, for 0.6 KB more stack.
-"""
-
 _COLUMNS: Final = 8
 
 _QUANTITY: Final = re.compile(r"-?(?P<quantity>[^\[\]]+)\[(?P<index>[0-9]+)", re.ASCII)
@@ -130,7 +120,7 @@ def print_parts(
     symbol: str,
     restrict: str,
     declared: Mapping[str, str] | None = None,
-    longest: int = LONGEST_PART,
+    longest: int | None = None,
 ) -> Body:
     """Prints the statements of a graph, in parts if it has more than `longest` operations.
 
@@ -140,11 +130,12 @@ def print_parts(
         symbol: the prefix of the parts' names: `<symbol>_part1` and so on.
         restrict: how C says that nothing else points to a parameter's array.
         declared: the parameters of those arrays whose values are not of the style's type.
-        longest: the largest number of operations in a part.
+        longest: the largest number of operations in a part, by default that of the style.
 
     Raises:
         EmitError: as for `print_statements`.
     """
+    longest = longest or style.longest
     zeros = style.zeros(graph)
     if len(split(graph, longest)) == 2:
         line = printed(graph, style)

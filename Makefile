@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack docs screenshots vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own bench-web fuzz attack docs screenshots vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -101,6 +101,10 @@ bench-forms: .venv/bench
 # Compares functions of a user's own with CasADi's C of the same expressions; BENCH="reach --repetitions 30".
 bench-own: .venv/bench
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.own $(BENCH)
+
+# Compares WebAssembly and JavaScript, run by node, with the same C; it needs clang, lld and nodejs.
+bench-web: .venv/bench
+	$(BIN)/python -m benchmarks.web $(BENCH)
 
 # Compares generated code inside CasADi, JAX and PyTorch with their own code; BENCH="casadi --repetitions 30".
 bench-bridges: .venv/bench

@@ -263,9 +263,9 @@ def build(
         budget: the largest number of operations of an unrolled function, by default 2 000 000.
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
         emit: ["casadi"] also writes functions for `casadi.external`; ["casadi:32"] adds functions that take
-            32 states per call.
-        target: "host" (the default) or "portable". `generate` also has targets for small machines, for which
-            `ram` bounds the stack and the arguments of functions, in bytes.
+            32 states per call. ["javascript"] also writes the functions as an ES module in JavaScript.
+        target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, and small
+            machines, for which `ram` bounds the stack and the arguments of functions, in bytes.
 
     Returns:
         The library. `lib.rnea(q, v, a)` takes and returns NumPy arrays with shapes (..., nq) and (..., nv).
@@ -294,8 +294,8 @@ def generate(
         out: the folder in which `<name>` is written; it is created if it is missing.
         functions: the names of functions (`rbdgen list`) and functions of your own; None means those of
             `build`.
-        compiled: for the target "host", whether to compile the Python package; for a small machine, whether
-            to measure flash and stack. For all targets other than "host" the folder has C alone.
+        compiled: whether to compile: for the target "host" the Python package, which other folders do not
+            have; for "wasm32" the module; for a small machine, to measure flash and stack.
         progress: as in `build`.
         options: as in `build`.
 

@@ -20,6 +20,7 @@ Rigid-body dynamics of a robot as plain C99 and as fast Python functions.
   rbdgen arm7                       write generated/arm7: C and a Python package
   rbdgen my_robot.urdf -f rnea,aba  these functions only
   rbdgen arm7 --target cortex-m4f   a folder for a small machine
+  rbdgen arm7 --target wasm32       WebAssembly for web pages and node
 
 Other commands:
   rbdgen show ROBOT                 write a page that shows it in a browser
@@ -314,7 +315,7 @@ def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
     group.add_argument(
         "--target",
         default=defaults.target,
-        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host)",
+        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host; wasm32 is for web pages)",
     )
     group.add_argument(
         "--arch",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rbdgen.emit.package import Sources
 from rbdgen.options import environment_compiler
+from rbdgen.pipeline.compilation import module_tools
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.progress import Progress, Stage, silent
 from rbdgen.pipeline.request import Request
@@ -65,6 +66,8 @@ def _measured_with(request: Request) -> str:
     if request.options.budget_flash is None:
         return ""
     target = request.target
+    if target.module:
+        return repr(module_tools())
     return repr(cross_compiler(target) if target.embedded else find_compiler(environment_compiler()))
 
 

@@ -13,6 +13,7 @@ caller's.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 import tempfile
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rbdgen.emit.package import MANIFEST, Sources
+from rbdgen.emit.readme.files import module_page
 from rbdgen.emit.text import copied
 from rbdgen.errors import BuildError
 from rbdgen.figures.objects import stack_bytes
@@ -43,7 +45,7 @@ MATH: Final = "webassembly/math.h"
 TARGET_FLAGS: Final = ("--target=wasm32", "-nostdlibinc", "-ffreestanding")
 """The flags that select the machine, on which there is no C library."""
 
-COMPILE_FLAGS: Final = (*TARGET_FLAGS, "-std=c99", "-O2", "-ffp-contract=off", "-fno-math-errno")
+COMPILE_FLAGS: Final = (*TARGET_FLAGS, "-std=c99", "-Os", "-ffp-contract=off", "-fno-math-errno")
 
 LINK_FLAGS: Final = ("--no-entry", "--strip-all", "--stack-first", "--export=__heap_base")
 
@@ -153,6 +155,30 @@ def linked(
     return Module(data, sizes, stacks, {name: seconds[compilations[name][0].source] for name in symbols})
 
 
+def with_module(sources: Sources, module: Module, tools: Tools) -> dict[str, str | bytes]:
+    """The files of a folder with the module, which the manifest and the page of the folder describe."""
+    manifest, name = sources.manifest, f"{sources.name}.wasm"
+    for function, facts in manifest["functions"].items():
+        facts["object_bytes"] = module.object_bytes[function]
+        facts["stack_bytes"] = module.stack_bytes[function]
+        facts["seconds"] = round(module.seconds[function], 3)
+    manifest["build"] = {
+        "webassembly": name,
+        "sha256": {name: hashlib.sha256(module.data).hexdigest()},
+        "compiler": tools.compiler.family,
+        "version": tools.compiler.version,
+        "flags": list(COMPILE_FLAGS),
+    }
+    manifest["files"].append(name)
+    page = module_page(name, len(module.data), manifest["functions"])
+    return {
+        **sources.files,
+        "README.md": sources.files["README.md"] + page,
+        name: module.data,
+        MANIFEST: json.dumps(manifest, indent=1, allow_nan=False) + "\n",
+    }
+
+
 def _header(place: Path) -> str:
     """Writes the header into a folder of its own, and returns its path, which has a hash of the header.
 
@@ -171,15 +197,16 @@ def _stack(stacks: Mapping[str, int | None]) -> int:
     return max(STACK, -(-most // _PAGE) * _PAGE)
 
 
-def link_command(linker: str, symbols: Mapping[str, str], stack: int, to: str) -> list[str]:
-    """The command that links `NAME.o` of all functions; `symbols` has their names in C."""
-    exported = [f"--export={symbol}" for symbol in symbols.values()]
-    objects = [f"{name}.o" for name in symbols]
-    return [linker, *LINK_FLAGS, *exported, "-z", f"stack-size={stack}", "-o", to, *objects]
+def stack_flags(stack: int) -> tuple[str, str]:
+    """The flags that give the module a stack of this size, in bytes."""
+    return "-z", f"stack-size={stack}"
 
 
 def _link(linker: str, symbols: Mapping[str, str], stack: int, folder: Path) -> None:
-    command = [*link_command(linker, symbols, stack, "module.wasm"), "-Map=map.txt"]
+    exported = [f"--export={symbol}" for symbol in symbols.values()]
+    objects = [f"{name}.o" for name in symbols]
+    flags = (*LINK_FLAGS, *stack_flags(stack), *exported)
+    command = [linker, *flags, "-o", "module.wasm", "-Map=map.txt", *objects]
     Processes().run(command, folder, "module.wasm", f"check {linker}, or report the generated file")
 
 

@@ -10,29 +10,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from support.browser import browsers, opened  # noqa: E402
+from support.standing import STANDING, quadruped  # noqa: E402
 
 import rbdgen  # noqa: E402
-from rbdgen import Point  # noqa: E402
-from rbdgen.model.robot import Robot  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 
 
-def quadruped() -> Robot:
-    feet = [
-        Point(f"{end}_{side}", f"{end}_{side}_shank", (0, 0, -0.2), radius=0.02)
-        for end in ("front", "hind")
-        for side in ("left", "right")
-    ]
-    return rbdgen.load_robot("quadruped12", base="floating", contacts=feet)
-
-
-STANDING = {
-    f"{end}_{side}_{joint}": angle
-    for end in ("front", "hind")
-    for side in ("left", "right")
-    for joint, angle in (("flexion", 0.7), ("knee", -1.4))
-}
 BENT = {"joint2": 0.7, "joint4": 1.3, "joint6": 0.9}
 
 HOLD = (

@@ -108,8 +108,10 @@ def test_bad_options_are_refused(pendulum: Robot, options: dict[str, object], sa
 
 def test_without_a_compiler_the_page_still_comes(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, *_, **__: None)
-    (missing,) = pendulum.show().missing
+    page = pendulum.show()
+    (missing,) = page.missing
     assert "clang" in missing
+    assert "JavaScript" in missing
 
 
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])

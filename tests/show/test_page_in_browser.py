@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.browser import browsers, needs_browser, opened
+from support.standing import STANDING, quadruped
 
 import rbdgen
-from rbdgen import Point, RobotBuilder
+from rbdgen import RobotBuilder
+from rbdgen.errors import BuildError
 from rbdgen.model.robot import Robot
 
 pytestmark = needs_browser
@@ -22,15 +24,6 @@ SOLID: Mapping[str, Any] = {"mass": 1.3, "com": (0.1, 0.02, -0.03), "inertia": (
 
 def arm() -> Robot:
     return rbdgen.load_robot("arm7")
-
-
-def quadruped() -> Robot:
-    feet = [
-        Point(f"{end}_{side}", f"{end}_{side}_shank", (0, 0, -0.2), radius=0.02)
-        for end in ("front", "hind")
-        for side in ("left", "right")
-    ]
-    return rbdgen.load_robot("quadruped12", base="floating", contacts=feet)
 
 
 def kinds() -> Robot:
@@ -58,13 +51,6 @@ def linkage() -> Robot:
 
 
 ROBOTS = {maker.__name__: maker for maker in (arm, quadruped, kinds, linkage)}
-
-STANDING = {
-    f"{end}_{side}_{joint}": angle
-    for end in ("front", "hind")
-    for side in ("left", "right")
-    for joint, angle in (("flexion", 0.7), ("knee", -1.4))
-}
 
 
 @pytest.fixture(scope="module")
@@ -136,22 +122,40 @@ def replaced_frames(robot: Robot, names: list[str]) -> Robot:
     return replace(robot, model=replace(robot.model, frames=frames))
 
 
-def test_the_numbers_are_those_of_the_compiled_library(pages: Mapping[str, Path], chromium: Any) -> None:
-    """WebAssembly and gcc give the same bits, at random states."""
+@pytest.mark.parametrize("language", ["WebAssembly", "JavaScript"])
+def test_the_numbers_are_those_of_the_compiled_library(
+    language: str,
+    pages: Mapping[str, Path],
+    chromium: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both languages and gcc give the same bits, at random states."""
     robot = arm()
+    page = pages["arm"]
     names = ["rnea", "aba", "crba", "minv"]
     library = rbdgen.build(robot, functions=names, target="portable")
+    if language == "JavaScript":
+        monkeypatch.setattr("rbdgen.show.page.find_tools", no_tools)
+        page = robot.show().save(tmp_path / "page.html")
     rng = np.random.default_rng(0)
     states = rng.uniform(-2, 2, (50, 4, robot.nv))
-    with opened(chromium, pages["arm"]) as page:
+    with opened(chromium, page) as seen:
+        assert seen.run("rbdgenShow.data.engine") == language
         script = """(states) => states.map(([q, v, a, tau]) => ["rnea", "aba", "crba", "minv"].map(
             (name) => [...Object.values(rbdgenShow.call(name, {q, v, a, tau}))[0]]))"""
-        found = page.tab.evaluate(script, states.tolist())
+        found = seen.tab.evaluate(script, states.tolist())
+        assert seen.errors == []
+        assert seen.requests == []
     for (q, v, a, tau), (rnea, aba, crba, minv) in zip(states, found, strict=True):
         assert np.array_equal(library.rnea(q, v, a), rnea)
         assert np.array_equal(library.aba(q, v, tau), aba)
         assert np.array_equal(library.crba(q).ravel(), crba)
         assert np.array_equal(library.minv(q).ravel(), minv)
+
+
+def no_tools() -> Any:
+    raise BuildError("clang is not installed")
 
 
 def test_feet_hold_the_robot(pages: Mapping[str, Path], chromium: Any) -> None:

@@ -34,7 +34,7 @@ class LineOfProducts:
     graph: Graph
     factors: Sequence[Factors]
     signature: SizedSignature
-    """That of the function."""
+    """The signature of the function."""
 
     def program(self) -> Program:
         """The function itself."""

@@ -30,14 +30,14 @@ class PageData:
     manifest: Mapping[str, Any]
     """The manifest of the folder whose C the page runs: sizes, joints, bodies, contacts and functions."""
     engine: str
-    """What the C was compiled to: "WebAssembly" or "JavaScript"."""
+    """The language of the program in the page: "WebAssembly" or "JavaScript"."""
     ellipsoids: Sequence[Mapping[str, Any] | None]
     """For every body the solid ellipsoid of the same mass and inertia, with its `com`, `R`, `radii`
     and `moments` as in `ellipsoid.py`; None for a body without mass."""
     neutral: Sequence[float]
     """The configuration at which the joints have not moved."""
     radii: Mapping[str, float]
-    """By name the radii of the spheres of contacts, in m."""
+    """The radii of the spheres of contacts in m, by the names of the contacts."""
     frames: Sequence[int]
     """For every body the index of its frame among those of `frame_placement`; -1 if it has none."""
     code: Mapping[str, Code]
@@ -49,7 +49,7 @@ class PageData:
     """One line for everything that the page does not show."""
     warnings: Sequence[str]
     doubts: Mapping[int, Sequence[str]]
-    """By index of a body, the reasons why its inertia does not fit its shapes."""
+    """The reasons why the inertia of a body does not fit its shapes, by the index of the body."""
     q: Sequence[float] | None
     """The configuration at the beginning, if it is given."""
     pose: Mapping[str, float]

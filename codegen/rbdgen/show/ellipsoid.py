@@ -15,11 +15,11 @@ class Ellipsoid:
     """A solid ellipsoid of uniform density, in the frame of the body's joint."""
 
     com: Array
-    """Its centre (3,), the centre of mass, in m."""
+    """The centre of mass (3,), which is the centre of the ellipsoid, in m."""
     R: Array
-    """Its axes as columns (3, 3), the principal axes, right-handed."""
+    """The principal axes as columns (3, 3), right-handed."""
     radii: Array
-    """Its radii (3,) along these axes, in m."""
+    """The radii (3,) along these axes, in m."""
     moments: Array
     """The principal moments (3,) about the centre of mass, in kg m^2, ascending."""
 

@@ -58,7 +58,7 @@ HEIGHT: Final = 720
 
 
 class Start(NamedTuple):
-    """How the robot begins: the whole configuration, or the positions of some joints."""
+    """The configuration at the beginning: all of it, or the positions of some joints."""
 
     q: list[float] | None
     pose: dict[str, float]
@@ -120,10 +120,8 @@ def page_of(
     """
     seen = viewed(robot)
     start = _start(robot, q, pose or {})
-    request = Request(
-        seen, Options(functions=functions_of(seen, functions), target="portable"), package=False
-    )
-    sources = designed(request, user_cache(), progress)
+    options = Options(functions=functions_of(seen, functions), target="portable", emit=("javascript",))
+    sources = designed(Request(seen, options, package=False), user_cache(), progress)
     scene = Scene(robot)
     shown = drawn(robot, triangles=triangles, shapes=shapes, scene=scene)
     doubted = doubts(scene) if shapes else {}
@@ -158,11 +156,15 @@ def _configuration(robot: Robot, q: Any) -> list[float]:
 
 
 def _program(sources: Sources) -> tuple[str, bytes, list[str]]:
-    """The C for a browser: what it was compiled to, its bytes, and a line if no compiler was found."""
+    """The functions for a browser: the language, the program, and a line if there is no compiler.
+
+    WebAssembly is faster than JavaScript; both give the same bits.
+    """
     try:
         return "WebAssembly", linked(sources, find_tools(), user_cache()).data, []
     except BuildError as error:
-        return "", b"", [f"{error}; until then the page shows the robot at q = 0 and computes nothing"]
+        module = sources.files[f"javascript/{sources.name}.mjs"]
+        return "JavaScript", module.encode(), [f"{error}; without it the page computes in JavaScript"]
 
 
 def _data(

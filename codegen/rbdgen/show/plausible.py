@@ -32,7 +32,7 @@ SMALL: Final = 0.1
 diagonal of the box of the shapes. It is 0.58 for a solid box."""
 
 POINT: Final = 1e-6
-"""The same for a point mass, which is meant to be one."""
+"""The largest such distance of a point mass, which causes no warning because it is meant to be a point."""
 
 
 def implausible(robot: Robot) -> tuple[list[str], list[str]]:
@@ -47,7 +47,7 @@ def implausible(robot: Robot) -> tuple[list[str], list[str]]:
 
 
 def doubts(scene: Scene) -> dict[int, list[str]]:
-    """By index of a body, the reasons why its inertia or centre of mass does not fit its shapes.
+    """The reasons why the inertia or the centre of mass of a body does not fit its shapes, by its index.
 
     Bodies without shapes are not compared, nor are those of which a shape could not be read or is a plane.
     """

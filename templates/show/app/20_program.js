@@ -1,4 +1,4 @@
-// The generated C, compiled to WebAssembly: `call(name, inputs)` gives the outputs by name.
+// The generated functions, as WebAssembly or JavaScript: `call(name, inputs)` gives the outputs by name.
 
 const functions = {};
 
@@ -26,7 +26,22 @@ async function loadWebAssembly() {
   }
 }
 
-if (data.engine === "WebAssembly") await loadWebAssembly();
+/** Loads the functions as a module of JavaScript, which has the arrays of its arguments itself. */
+async function loadJavaScript() {
+  const address = URL.createObjectURL(new Blob([await unpacked("b-program")], { type: "text/javascript" }));
+  const robot = await (await import(address)).load();
+  URL.revokeObjectURL(address);
+  for (const [name, facts] of Object.entries(manifest.functions)) {
+    const { inputs, outputs, call: code } = robot.functions[name].prepared();
+    const viewed = (argument, views) => ({ ...argument, view: views[argument.name] });
+    functions[name] = {
+      inputs: facts.inputs.map((input) => viewed(input, inputs)), outputs: facts.outputs, code, addresses: [],
+      results: outputs,
+    };
+  }
+}
+
+await (data.engine === "WebAssembly" ? loadWebAssembly() : loadJavaScript());
 
 const has = (name) => name in functions;
 

@@ -152,7 +152,7 @@ function setMode(name) {
     for (const { coordinate, slider } of sliders) slider.value = coordinate.value = valueOf(coordinate, q);
   }
   $("motion-lead").textContent = SAID[name]();
-  const by = data.engine ? ` The generated C computes it in this page, compiled to ${data.engine}.` : "";
+  const by = ` The generated code computes it in this page, as ${data.engine}.`;
   $("bar-note").textContent = BARS[name] + by;
   refresh();
 }

@@ -99,7 +99,7 @@ def _marks(values: Values, shape: tuple[int, int]) -> Marks:
 
 @dataclass(frozen=True)
 class _Stored:
-    """Where the elements of a factor lie."""
+    """The places of the elements of a factor."""
 
     array: str
     positions: Mapping[Place, int]

@@ -184,7 +184,7 @@ def show_parser() -> argparse.ArgumentParser:
         metavar="NAME,NAME",
         action="append",
         default=[],
-        help="functions whose C and cost are shown besides",
+        help="further functions whose C and cost are shown",
     )
     parser.add_argument(
         "--triangles",

@@ -70,7 +70,7 @@ def moved(body: Body, x: Given) -> Gives:
 def collected(body: Body, x: Given) -> Gives:
     """p and beta of a joint, and the momentum and the mass of the subtree for the parent.
 
-    What holds the subtree against gravity is a force mass * up at its centre of mass.
+    A force mass * up at its centre of mass holds the subtree against gravity.
     """
     v, h, up = x.moving.velocity, x.momentum, x.moving.up
     turned = Force(

@@ -105,7 +105,20 @@ def joined(surfaces: list[tuple[Color | None, Triangles]]) -> list[Part]:
     return parts
 
 
+def _check_stl(data: bytes, where: str) -> None:
+    """Raises DescriptionError for an STL that is neither text nor as long as its number of triangles says.
+
+    trimesh tries to read such a file as text, in an encoding that depends on what else is installed.
+    """
+    count = int.from_bytes(data[80:84], "little")
+    if len(data) != 84 + 50 * count and not data.lstrip().startswith(b"solid"):
+        told = f"{count} triangles do not have {len(data)} bytes"
+        raise DescriptionError(where, None, f"it is no sound STL file ({told})", "export the mesh again")
+
+
 def _by_trimesh(data: bytes, kind: str, where: str) -> Triangles:
+    if kind == "stl":
+        _check_stl(data, where)
     try:
         import trimesh  # noqa: PLC0415  (an extra)
     except ImportError:

@@ -69,15 +69,6 @@ def test_equations_are_those_that_are_written() -> None:
     assert f"joint-space inertia matrix\n{shown}\n" in written
 
 
-def test_frames_print_what_the_comment_says() -> None:
-    program = next(
-        code for language, code in BLOCK.findall(TOUR) if language == "python" and "frames=" in code
-    )
-    command = [sys.executable, "-c", f"import rbdgen\n{program}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
-    assert done.stdout == program.partition("#")[2].strip() + "\n"
-
-
 def test_a_function_of_your_own_holds_the_pendulum() -> None:
     """Its torques give the acceleration that its text asks for."""
     (code,) = (code for _, code in BLOCK.findall(TOUR) if "@rbdgen.function" in code)

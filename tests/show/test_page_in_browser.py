@@ -31,6 +31,7 @@ def kinds() -> Robot:
     built = RobotBuilder("kinds").add_body("trunk", **SOLID)
     built.add_body("thigh", parent="trunk", type="revolute", axis=(0, 1, 0), xyz=(0, 0.1, -0.1), **SOLID)
     built.add_body("plate", parent="thigh", type="planar", **SOLID)
+    built.add_body("slider", parent="trunk", type="prismatic", axis=(1, 0, 0), **SOLID)
     built.add_body("ball", parent="trunk", type="spherical", xyz=(0.1, 0, 0.2), **SOLID)
     built.add_body("nut", parent="ball", type="helical", pitch=0.1, axis=(0, 1, 0), **SOLID)
     mimic = ("thigh_joint", 0.5, 0.2)
@@ -156,6 +157,17 @@ def test_the_numbers_are_those_of_the_compiled_library(
 
 def no_tools() -> Any:
     raise BuildError("clang is not installed")
+
+
+def test_units_are_those_of_the_joints(pages: Mapping[str, Path], chromium: Any) -> None:
+    with opened(chromium, pages["kinds"]) as page:
+        units = dict(page.run("rbdgenShow.coordinates.map(({name, unit}) => [name, unit])"))
+        shown = page.tab.locator("#joints .joint").all_text_contents()
+    assert units["slider_joint"] == "m"
+    assert units["thigh_joint"] == "rad"
+    assert [units[f"plate_joint.{k}"] for k in range(3)] == ["m", "m", "rad"]
+    (row,) = (text for text in shown if text.startswith("slider_joint"))
+    assert row.endswith(" N")
 
 
 def test_feet_hold_the_robot(pages: Mapping[str, Path], chromium: Any) -> None:

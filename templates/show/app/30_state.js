@@ -10,7 +10,7 @@ for (const place of manifest.manifold) {
   const joint = manifest.joints.find((each) => each.name === place.name) ?? {};
   const single = place.nq === 1 && place.nv === 1;
   for (let k = 0; k < place.nv; k++) {
-    const slides = /prismatic/.test(place.kind) || (place.kind === "planar" && k < 2);
+    const slides = place.kind === "slide" || (place.kind === "planar" && k < 2);
     const turn = single ? 2 * Math.PI : Math.PI, widest = slides ? 1 : turn, usual = slides ? 1 : Math.PI;
     const lower = Math.max(joint.lower ?? -usual, slides ? joint.lower ?? -1 : -widest);
     const upper = Math.min(joint.upper ?? usual, slides ? joint.upper ?? 1 : widest);

@@ -18,7 +18,7 @@ from .arrays import Array, as_real, is_lazy, leading_axes
 from .bodies import Bodies
 from .compiled import Code
 from .configuration import Manifold
-from .documentation import call_signature, docstring
+from .documentation import call_signature, docstring, table
 from .extension import open_calls, open_extension
 from .function import Function
 from .lazy import LazyCall, in_whole_states
@@ -88,6 +88,10 @@ class Library:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {', '.join(self.functions)}>"
+
+    def _repr_html_(self) -> str:
+        """The functions with their shapes, units and costs, as notebooks show them."""
+        return table((f.signature, f.cost["total"]) for f in self.functions.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the sources of the library, see `pickled`."""

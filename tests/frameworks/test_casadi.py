@@ -114,6 +114,7 @@ CASES = [
     (CART, "difference", 3),  # its inputs are configurations
     (FLOATING, "contact_aba_held", 1),  # one function has all derivatives except those by anchors
     (FLOATING, "frame_placement", 1),  # derivatives by columns
+    (FLOATING, "frame_jacobian_local", 1),  # one function has all derivatives of a matrix
 ]
 
 MORE = [

@@ -79,7 +79,7 @@ def _known(
             f"not for CasADi; leave {option('packed')} out"
         )
     tangent = jacobian_of(derivative, of, Matrix(place.manifold.nv, 1, ()))
-    return Block(in_coordinates(tangent, place.elements, place.manifold.nq), derivative, of.size)
+    return Block(in_coordinates(tangent, of, place.elements, place.manifold.nq), derivative, of.size)
 
 
 def of_pattern(pairs: Iterable[tuple[int, int]], one: Matrix, other: Matrix) -> Matrix:

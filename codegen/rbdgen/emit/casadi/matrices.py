@@ -94,13 +94,15 @@ def jacobian_of(derivative: SizedArgument, of: Matrix, by: Matrix) -> Matrix:
     return Matrix(of.size, by.size, tuple(sorted(entries)))
 
 
-def in_coordinates(jacobian: Matrix, elements: Sequence[Sequence[int]], nq: int) -> Matrix:
-    """The Jacobian with respect to q, which C stores as a full matrix, from one with respect to the tangent
-    space of q.
+def in_coordinates(jacobian: Matrix, of: Matrix, elements: Sequence[Sequence[int]], nq: int) -> Matrix:
+    """The Jacobian of the matrix `of` with respect to q, which C stores as a full matrix with a row for each
+    element of `of` in row-major order, from one with respect to the tangent space of q.
 
     `elements` lists, for every element of the tangent space, those of q on whose rates it depends.
     """
-    entries = {(to, row, row * nq + to) for column, row, _ in jacobian.entries for to in elements[column]}
+    entries = {
+        (to, row, of.position(row) * nq + to) for column, row, _ in jacobian.entries for to in elements[column]
+    }
     return Matrix(jacobian.rows, nq, tuple(sorted(entries)))
 
 

@@ -100,10 +100,12 @@ def in_coordinates(jacobian: Matrix, of: Matrix, elements: Sequence[Sequence[int
 
     `elements` lists, for every element of the tangent space, those of q on whose rates it depends.
     """
-    entries = {
-        (to, row, of.position(row) * nq + to) for column, row, _ in jacobian.entries for to in elements[column]
+    found = {
+        (to, row, of.position(row) * nq + to)
+        for column, row, _ in jacobian.entries
+        for to in elements[column]
     }
-    return Matrix(jacobian.rows, nq, tuple(sorted(entries)))
+    return Matrix(jacobian.rows, nq, tuple(sorted(found)))
 
 
 def _places(argument: SizedArgument) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdgen.emit.c.constants import constants_of
 from rbdgen.emit.c.headers import calls_sincos, kernels_of, most_angles, needs_of
 from rbdgen.emit.c.kernels import math_function, number_kernels
 from rbdgen.emit.c.lane_printer import limbs_file, print_limbs
@@ -23,7 +24,14 @@ def files(folder: Folder) -> dict[str, str]:
     vectors.
     """
     name, robot = folder.name, folder.robot
-    made = {f"{name}.h": filled("c/ROBOT.h.jinja", robot=robot, functions=folder.shown)}
+    made = {
+        f"{name}.h": filled(
+            "c/ROBOT.h.jinja",
+            robot=robot,
+            functions=folder.shown,
+            constants=constants_of(folder.facts, folder.options.real),
+        )
+    }
     if calls_sincos(folder, folder.functions):
         made[f"{name}_sincos.h"] = _sincos(folder)
     if wanted := kernels_of(folder.functions):

@@ -58,12 +58,12 @@ view<T, N> at(T *first) noexcept
     return view<T, N>::at(first);
 }
 
-/* toy torque; form plain (as given).
-   in   sin_q[2], 1: sines of the joint angles, where q has them
-   in   cos_q[2], 1: cosines of the joint angles, where q has them
-   in   v[2], rad/s: joint velocities
-   out  tau[2], N m: joint torques
-   19 operations = 9 mul + 7 add + 1 div + 1 neg + 1 sqrt + 0 trig. */
+/** toy torque; form plain (as given).
+    @param[in]  sin_q [2], 1: sines of the joint angles, where q has them
+    @param[in]  cos_q [2], 1: cosines of the joint angles, where q has them
+    @param[in]  v [2], rad/s: joint velocities
+    @param[out] tau [2], N m: joint torques
+    19 operations = 9 mul + 7 add + 1 div + 1 neg + 1 sqrt + 0 trig. */
 inline void torque(view<const real, 2> sin_q, view<const real, 2> cos_q, view<const real, 2> v, view<real, 2> tau) noexcept
 {
     ::toy_torque(sin_q.data(), cos_q.data(), v.data(), tau.data());
@@ -76,12 +76,12 @@ inline std::array<real, 2> torque(view<const real, 2> sin_q, view<const real, 2>
     return tau;
 }
 
-/* toy inertia; form plain (as given).
-   in   sin_q[2], 1: sines of the joint angles, where q has them
-   in   cos_q[2], 1: cosines of the joint angles, where q has them
-   out  M[4] (2 x 2, row-major), kg m^2: inertia matrix
-   out  g[2], N m: nothing but zeros
-   3 operations = 1 mul + 2 add + 0 div + 0 neg + 0 sqrt + 0 trig. */
+/** toy inertia; form plain (as given).
+    @param[in]  sin_q [2], 1: sines of the joint angles, where q has them
+    @param[in]  cos_q [2], 1: cosines of the joint angles, where q has them
+    @param[out] M [4] (2 x 2, row-major), kg m^2: inertia matrix
+    @param[out] g [2], N m: nothing but zeros
+    3 operations = 1 mul + 2 add + 0 div + 0 neg + 0 sqrt + 0 trig. */
 inline void inertia(view<const real, 2> sin_q, view<const real, 2> cos_q, view<real, 4> M, view<real, 2> g) noexcept
 {
     ::toy_inertia(sin_q.data(), cos_q.data(), M.data(), g.data());

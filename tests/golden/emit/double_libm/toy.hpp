@@ -58,11 +58,11 @@ view<T, N> at(T *first) noexcept
     return view<T, N>::at(first);
 }
 
-/* toy torque; form plain (as given).
-   in   q[2], rad: joint positions
-   in   v[2], rad/s: joint velocities
-   out  tau[2], N m: joint torques
-   19 operations = 6 mul + 6 add + 1 div + 1 neg + 1 sqrt + 4 trig. */
+/** toy torque; form plain (as given).
+    @param[in]  q [2], rad: joint positions
+    @param[in]  v [2], rad/s: joint velocities
+    @param[out] tau [2], N m: joint torques
+    19 operations = 6 mul + 6 add + 1 div + 1 neg + 1 sqrt + 4 trig. */
 inline void torque(view<const real, 2> q, view<const real, 2> v, view<real, 2> tau) noexcept
 {
     ::toy_torque(q.data(), v.data(), tau.data());
@@ -75,11 +75,11 @@ inline std::array<real, 2> torque(view<const real, 2> q, view<const real, 2> v) 
     return tau;
 }
 
-/* toy inertia; form plain (as given).
-   in   q[2], rad: joint positions
-   out  M[4] (2 x 2, row-major), kg m^2: inertia matrix
-   out  g[2], N m: nothing but zeros
-   4 operations = 1 mul + 2 add + 0 div + 0 neg + 0 sqrt + 1 trig. */
+/** toy inertia; form plain (as given).
+    @param[in]  q [2], rad: joint positions
+    @param[out] M [4] (2 x 2, row-major), kg m^2: inertia matrix
+    @param[out] g [2], N m: nothing but zeros
+    4 operations = 1 mul + 2 add + 0 div + 0 neg + 0 sqrt + 1 trig. */
 inline void inertia(view<const real, 2> q, view<real, 4> M, view<real, 2> g) noexcept
 {
     ::toy_inertia(q.data(), M.data(), g.data());

@@ -24,7 +24,16 @@ def test_make_and_cmake_for_the_board(target: str, tmp_path: Path) -> None:
     row = TARGETS["cortex-m4f"]
     told = {"CROSS": row.prefix, "MACHINE": " ".join(row.flags)} if target == "portable" else {}
     checked(["make", "-C", folder, f"BUILD={tmp_path}/make", *(f"{k}={v}" for k, v in told.items())])
-    checked(["cmake", "-S", folder, "-B", tmp_path / "cmake", *(f"-D{k}={v}" for k, v in told.items())])
+    checked(
+        [
+            "cmake",
+            "-S",
+            folder,
+            "-B",
+            tmp_path / "cmake",
+            *(f"-DDOUBLE_PENDULUM_{k}={v}" for k, v in told.items()),
+        ]
+    )
     checked(["cmake", "--build", tmp_path / "cmake"])
     for tool in ("make", "cmake"):
         library = tmp_path / tool / "libdouble_pendulum_dynamics.a"

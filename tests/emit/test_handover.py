@@ -121,8 +121,8 @@ def test_cmake_with_batches(host: Path, tmp_path: Path) -> None:
 
 
 PROGRAM = """
-#include "double_pendulum.hpp"
 #include <Eigen/Dense>
+#include "double_pendulum.hpp"
 
 int main()
 {
@@ -131,21 +131,27 @@ int main()
     const std::array<double, 2> q{{0.3, -0.7}};
     double v[2] = {0.5, 1.5};
     const Eigen::Vector2d a(2.0, -1.0);
-    const auto tau = robot::rnea(q, v, robot::at<2>(a.data()));
+    const auto tau = robot::rnea(q, v, a);
 
+    Eigen::Vector4d wide = Eigen::Vector4d::Zero();
     Eigen::VectorXd back(2);
     robot::aba(q, v, tau, robot::at<2>(back.data()));
-    auto d = robot::rnea_derivatives(q, v, robot::at<2>(a.data()));
-    typedef Eigen::Map<Eigen::Matrix<double, 2, 2, Eigen::RowMajor>> Square;
+    robot::aba(q, v, tau, wide.segment<2>(1));
+    const auto d = robot::rnea_derivatives(q, v, a);
+    Eigen::Matrix<double, 2, 2, Eigen::RowMajor> by_q, by_v, M;
+    robot::rnea_derivatives(q, v, Eigen::RowVector2d(2.0, -1.0), by_q, by_v, M);
 
     const double step = 1e-6;
     double shifted[2] = {v[0] + step, v[1]};
     std::array<double, 2> up;
-    robot::rnea(q, shifted, robot::at<2>(a.data()), up);
+    robot::rnea(q, shifted, a, up);
     const double slope = (up[1] - tau[1]) / step;
 
-    const bool right = (back - a).norm() < 1e-12 && std::abs(slope - Square(d.dtau_dv.data())(1, 0)) < 1e-5
-        && std::abs(Square(d.dtau_dv.data())(1, 0) - Square(d.dtau_dv.data())(0, 1)) > 1e-3
+    const bool right = (back - a).norm() < 1e-12 && std::abs(slope - d.dtau_dv(1, 0)) < 1e-5
+        && std::abs(d.dtau_dv(1, 0) - d.dtau_dv(0, 1)) > 1e-3
+        && by_v == robot::map(d.dtau_dv) && by_q == robot::map(d.dtau_dq) && M == robot::map(d.dtau_da)
+        && (robot::map(tau) - robot::map(robot::rnea(q, v, robot::at<2>(back.data())))).norm() < 1e-12
+        && wide == Eigen::Vector4d(0.0, back[0], back[1], 0.0)
         && robot::view<double, 2>(v).size() == 2 && *robot::view<double, 2>(v).begin() == v[0];
     return right ? 0 : 1;
 }
@@ -162,6 +168,48 @@ def test_cpp_with_eigen(standard: str, folder: Path, tmp_path: Path) -> None:
     command = ("g++", f"-std={standard}", *warnings, f"-I{folder}", f"-isystem{eigen}", "main.cpp")
     output(*command, library, "-o", "main", cwd=tmp_path)
     output(tmp_path / "main", cwd=tmp_path)
+
+
+EIGEN = """
+#include <Eigen/Core>
+#include "double_pendulum.hpp"
+
+void f()
+{
+    namespace robot = double_pendulum;
+    double q[2] = {}, o[4] = {};
+    Eigen::Matrix2d by_columns;
+    Eigen::Matrix<double, 2, 2, Eigen::RowMajor> by_rows;
+    Eigen::Matrix<double, 4, 4, Eigen::RowMajor> large;
+    Eigen::VectorXd unknown(2);
+    CALL;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "right"),
+    [
+        ("robot::rnea_derivatives(q, q, q, by_rows, o, o)", True),
+        ("robot::rnea_derivatives(q, q, q, by_columns, o, o)", False),
+        ("robot::rnea_derivatives(q, q, q, large.block<2, 2>(0, 0), o, o)", False),
+        ("robot::gravity(by_rows.row(0))", True),
+        ("robot::gravity(by_rows.col(0))", False),
+        ("robot::gravity(unknown)", False),
+        ("robot::gravity(robot::at<2>(unknown.data()))", True),
+    ],
+)
+def test_eigen_is_taken_only_where_it_is_contiguous_by_rows(
+    call: str, tmp_path: Path, *, right: bool
+) -> None:
+    robot = load_robot(robot_root() / "double_pendulum.urdf")
+    options = Options(functions=("gravity", "rnea_derivatives"))
+    folder = generate(robot, options, tmp_path, compiled=False).folder
+    (tmp_path / "main.cpp").write_text(EIGEN.replace("CALL", call))
+    eigen = Path(str(files("casadi"))) / "include" / "eigen3"
+    command = ["g++", "-std=c++11", "-fsyntax-only", f"-I{folder}", f"-isystem{eigen}", "main.cpp"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == right, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from rbdgen.emit.names import comment_text, unique_identifiers
+from rbdgen.emit.names import RESERVED, comment_text, unique_identifiers
 from rbdgen.emit.numbers import literal
 from rbdgen.emit.package import (
     ContactFacts,
@@ -40,6 +40,8 @@ class CArgument:
     """One line that describes it."""
     step: str
     """The name of the C variable for the distance between the array's rows of two states."""
+    owner: str
+    """The type by which C++ returns it: `matrix` for two axes, else `std::array`."""
     pattern: tuple[str, ...]
     """Lines that say which of its elements may be other than 0."""
     optional: bool
@@ -128,6 +130,12 @@ class CRow(Generic[Facts]):
     """The end of the names of its macros, such as `<ROBOT>_Q_<macro>`."""
     comment: str
     facts: Facts
+
+    @property
+    def identifier(self) -> str:
+        """Its name in a namespace of C++."""
+        name = self.macro.lower()
+        return f"{name}_" if name in RESERVED else name
 
 
 @dataclass(frozen=True)
@@ -275,6 +283,9 @@ def _argument(argument: SizedArgument, pointer: str, restrict: str) -> CArgument
         str(argument.size) if len(argument.shape) == 1 else str(argument.shape),
         comment_text(f"{argument.name}[{argument.size}]{shape}, {argument.unit}: {argument.meaning}"),
         f"{argument.name}_step",
+        f"matrix<{', '.join(map(str, argument.shape))}>"
+        if len(argument.shape) == 2
+        else f"std::array<real, {argument.size}>",
         pattern_lines(argument),
         argument.default is not None,
     )

@@ -6,9 +6,9 @@ A capsule is a line segment with a radius. A sphere is a capsule whose segment h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from rbdgen.description.schema import Vector3
+Vector3: TypeAlias = tuple[float, float, float]
 
 Reason: TypeAlias = str
 """Why a pair is left out, such as "neighbours", "proved apart: 511 boxes" or "SRDF: Never"."""
@@ -57,3 +57,7 @@ class Distances:
     """None stands for "plain" in double and "exact" in float."""
     floor: float = 0.0
     """Length in m below which a distance of axes is rounded off, so that second derivatives stay bounded."""
+
+
+NO_DISTANCES: Final = Distances()
+"""Those of a robot for which no distances are wanted."""

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from rbdgen.description.shapes.covers.swept import Array, Swept, beyond
 
-CELLS = 40
-"""The number of cells of a grid along the longest edge of a mesh's box."""
+NODES = 20_000
+"""The number of points of a grid around a mesh, about."""
 
 FINE = 50
 """The number of points of a mesh along the longest edge of its box, about."""
@@ -19,7 +18,7 @@ FINE = 50
 COARSE, DENSE = 256, 1600
 """The numbers of points on the ends of a capsule, with which its excess is compared and told."""
 
-CHUNK = 200_000
+CHUNK = 100_000
 """The largest number of distances that are computed at once."""
 
 
@@ -55,45 +54,58 @@ def points_of(triangles: Array) -> Array:
 
 
 def nearest(points: Array, others: Array) -> Array:
-    """The distance (n,) from every point (n, 3) to the nearest one of others (m, 3)."""
+    """The distance (n,) from every point (n, 3) to the nearest one of others (m, 3).
+
+    Written without matrix products, which NumPy may compute on several threads, in an order of its own.
+    """
     middle = others.mean(axis=0)
-    a, b = points - middle, others - middle
-    squares = np.einsum("ij,ij->i", b, b)
-    rows = max(1, CHUNK // len(b))
-    parts = [a[k : k + rows] for k in range(0, len(a), rows)]
-    found = [(squares - 2 * part @ b.T).min(axis=1) + np.einsum("ij,ij->i", part, part) for part in parts]
-    return np.sqrt(np.maximum(np.concatenate(found), 0.0)) if found else np.zeros(0)
+    a, (x, y, z) = points - middle, (others - middle).T.copy()
+    squares = x * x + y * y + z * z
+    rows = max(1, CHUNK // len(x))
+    found = [np.zeros(0)]
+    for k in range(0, len(a), rows):
+        u, v, w = (-2 * a[k : k + rows]).T[:, :, None]
+        least = u * x
+        least += v * y
+        least += w * z
+        least += squares
+        found.append(least.min(axis=1) + np.square(a[k : k + rows]).sum(axis=1))
+    return np.asarray(np.sqrt(np.maximum(np.concatenate(found), 0.0)))
 
 
 class Field:
-    """The distance to the points of a mesh, see `points_of`, from a grid around it: within two cells."""
+    """The distance to the points of a mesh, see `points_of`, from its values on a grid: within a `step`."""
 
     def __init__(self, points: Array) -> None:
         low, high = points.min(axis=0), points.max(axis=0)
-        size = float((high - low).max())
-        self.step = size / CELLS
-        self.low = low - 0.5 * size
-        self.count = np.ceil((high + 0.5 * size - self.low) / self.step).astype(int) + 1
-        squares = np.full(self.count, float((2 * CELLS) ** 2 * 12))
-        squares[tuple(self._cells(points).T)] = 0.0
-        for axis in range(3):  # the lower envelope of parabolas, by axis (Felzenszwalb, Huttenlocher, 2012)
-            n = self.count[axis]
-            apart = np.square(np.arange(n)[:, None] - np.arange(n)).astype(float)
-            rows = np.moveaxis(squares, axis, -1)
-            best = np.stack([(rows + apart[i]).min(axis=-1) for i in range(n)], axis=-1)
-            squares = np.moveaxis(best, -1, axis)
-        self.distances = self.step * np.sqrt(squares)
+        around = 0.25 * float(np.sum(high - low) - (high - low).max()) + 0.05 * float((high - low).max())
+        self.low, self.high = low - around, high + around
+        self.step = float(np.prod(self.high - self.low) / NODES) ** (1 / 3)
+        self.cells = np.maximum(np.ceil((self.high - self.low) / self.step).astype(np.int64), 1)
+        axes = (
+            np.linspace(*span) for span in zip(self.low, self.high, (self.cells + 1).tolist(), strict=True)
+        )
+        nodes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        self.distances = nearest(nodes, points)
 
     def __call__(self, points: Array) -> Array:
-        """The distances (...,) of points (..., 3). Those beyond the grid have their distance to it added."""
-        cells = self._cells(points)
-        outside = np.linalg.norm((points - self.low) / self.step - cells, axis=-1)
-        read = self.distances[tuple(np.moveaxis(cells, -1, 0))]
-        return np.asarray(read + self.step * np.maximum(outside - 1.0, 0.0))
+        """The distances (...,) of points (..., 3), between which those of the grid are interpolated.
 
-    def _cells(self, points: Array) -> npt.NDArray[np.int64]:
-        cells = np.rint((points - self.low) / self.step).astype(np.int64)
-        return np.asarray(np.clip(cells, 0, self.count - 1))
+        Points beyond the grid have their distance to it added, so theirs may be too large.
+        """
+        inside = np.clip(points, self.low, self.high)
+        at = (inside - self.low) * (self.cells / (self.high - self.low))
+        cell = np.minimum(at.astype(np.int64), self.cells - 1)
+        x, y, z = np.moveaxis(at - cell, -1, 0)
+        rows, layers = (self.cells[1] + 1) * (self.cells[2] + 1), self.cells[2] + 1
+        first = cell @ np.array([rows, layers, 1])
+        read = self.distances
+        along_z = [
+            (1 - z) * read[first + k] + z * read[first + k + 1] for k in (0, layers, rows, rows + layers)
+        ]
+        along_y = [(1 - y) * along_z[k] + y * along_z[k + 1] for k in (0, 2)]
+        found = (1 - x) * along_y[0] + x * along_y[1]
+        return np.asarray(found + np.linalg.norm(points - inside, axis=-1))
 
 
 def directions(count: int) -> Array:
@@ -108,8 +120,8 @@ def excesses(capsules: Sequence[Swept], points: Array, field: Field, count: int 
     """The excess of every capsule of a cover, measured at its surface outside of the other capsules.
 
     Distances are those to points of the mesh, see `points_of`, and so not less than those to the mesh.
-    `field` is that of the points; it is within two cells, so that distances far below its largest one need
-    not be computed. `count` is the number of points on the ends of a capsule.
+    `field` is that of the points; it is within a step, so distances far below its largest one need not be
+    computed. `count` is the number of points on the ends of a capsule.
     """
     found = []
     for k, capsule in enumerate(capsules):
@@ -117,7 +129,7 @@ def excesses(capsules: Sequence[Swept], points: Array, field: Field, count: int 
         for other in (*capsules[:k], *capsules[k + 1 :]):
             surface = surface[beyond(surface, other) > 0]
         coarse = field(surface)
-        far = surface[coarse >= coarse.max(initial=0.0) - 4 * field.step]
+        far = surface[coarse >= coarse.max(initial=0.0) - 2 * field.step]
         found.append(float(nearest(far, points).max(initial=0.0)))
     return found
 

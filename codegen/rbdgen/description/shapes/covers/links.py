@@ -54,8 +54,6 @@ def capsules_of(
     of_file = {} if file is None else read_capsules(file, [link.name for link in description.links])
     shapes = shapes_of(description)
     own = [x for x in shapes.shapes if x.role == role and x.link not in of_file]
-    if not own and not of_file:
-        raise _without_shapes(description, shapes, str(role))
     covers = _Covers(description, shapes, wanted)
     capsules: list[Capsule] = []
     for link in (x.name for x in description.links):

@@ -10,6 +10,7 @@ import pytest
 from support.covers import joint, origin, robot, shape
 from support.shapes import TETRAHEDRON
 
+from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.capsules import NO_DISTANCES, Distances
 from rbdgen.errors import RbdgenError
 from rbdgen.pipeline.robot import load_robot
@@ -216,6 +217,21 @@ def test_wrong_shapes_are_one_line(
     with pytest.raises(RbdgenError, match=message) as error:
         wanted(path, **{"pairs": "all", **options})
     assert "\n" not in str(error.value)
+
+
+def test_too_many_pairs_are_one_line(tmp_path: Path) -> None:
+    path = chain(tmp_path, (BALL * 101, BALL * 100))
+    with pytest.raises(
+        RbdgenError, match="201 capsules have 10,100 pairs, more than 10,000; give pairs='FILE'"
+    ):
+        wanted(path, pairs="all")
+
+
+def test_a_robot_without_a_file_has_no_shapes() -> None:
+    rod = {"parent": "base", "joint": "j", "type": "revolute", "axis": (1, 0, 0), "mass": 1.0}
+    built = RobotBuilder("r").add_body("base").add_body("rod", **rod, com=(0, 0, 1), inertia=(1, 1, 1))
+    with pytest.raises(RbdgenError, match="its links have no shapes for collision; give capsules='FILE'"):
+        load_robot(built, pairs="auto")
 
 
 def test_a_pair_of_one_body_is_one_line(tmp_path: Path) -> None:

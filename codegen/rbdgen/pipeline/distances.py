@@ -32,6 +32,9 @@ from rbdgen.wording import both, option
 
 _WAYS: Final = ("auto", "all", "srdf")
 
+MOST_PAIRS: Final = 10_000
+"""The largest number of pairs of capsules, unless a file lists them."""
+
 _LISTED: Final = 8
 """The largest number of pairs that a line lists."""
 
@@ -94,6 +97,9 @@ def _by_rule(
 ) -> tuple[Chosen, list[str]]:
     """The pairs of a robot by a rule of `_WAYS`, and lines about them."""
     pairs, lines = all_pairs(on_bodies), []
+    if len(pairs) > MOST_PAIRS:
+        what = f"{len(capsules)} capsules have {len(pairs):,} pairs, more than {MOST_PAIRS:,}"
+        raise OptionError(f"{what}; give {option('pairs', 'FILE')}, or fewer capsules")
     if rule == "auto":
         chosen = automatic(model, capsules, on_bodies, disabled.reasons)
         always = [pair for pair, reason in chosen.left_out.items() if reason == "always in contact"]

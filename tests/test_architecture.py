@@ -43,6 +43,7 @@ STAGES = (
     ("toolchain",),
     ("frameworks",),
     ("pipeline",),
+    ("symbolic",),
     ("checks",),
     ("show",),
     ("cli",),

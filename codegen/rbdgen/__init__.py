@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, Frame, Loop, Point
-from rbdgen.errors import OptionError, RbdgenError, StateWarning
+from rbdgen.errors import RbdgenError, StateWarning
 from rbdgen.inertia.inertia import Inertia
+from rbdgen.symbolic import equations, trace
 from rbdgen.version import __version__
 
 if TYPE_CHECKING:
-    from rbdgen.formulas.equations import Equations
     from rbdgen.model.build import Robot
     from rbdgen.own.text import Own
 
@@ -82,6 +82,11 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] = (3, 2, 0),
+    cover: Mapping[str, str] | None = None,
+    capsules: str | Path | None = None,
+    shapes: Literal["collision", "visual"] | None = None,
+    pairs: str | Path | None = None,
+    srdf: str | Path | None = None,
     order: Literal["name", "file"] | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -131,6 +136,16 @@ def load_robot(
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps.
+        cover: the capsules of shapes for distances: {"mesh": "capsules:3"} for at most three around each
+            mesh, {"cylinder": "capsule"} for one as long as the cylinder ("short", the default, ends
+            inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.
+        capsules: a TOML file of capsules, which replace those of the links that it names.
+        shapes: whether the shapes for "collision", the default, or the "visual" ones are covered.
+        pairs: the pairs of capsules whose distances are wanted: "auto", the default if another of these
+            options is given; "all" on different bodies; "srdf" for those that the SRDF does not disable; or a
+            file with two names of links or capsules on every line. "auto" leaves out neighbours, pairs that
+            are always in contact, pairs that are proved never to meet, and those that an SRDF disables.
+        srdf: an SRDF with <disable_collisions>.
         order: the order of the joints below each link, which are numbered depth first: "name" as Pinocchio
             reads a URDF, "file" as in the file. None means "file" for an MJCF or a Pinocchio model.
         bounds: a factor on the bounds of memory and work that keep reading a robot within 10 s and 1 GB, such
@@ -166,6 +181,11 @@ def load_robot(
         contacts_from_collision=contacts_from_collision,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
+        cover=cover,
+        capsules=capsules,
+        shapes=shapes,
+        pairs=pairs,
+        srdf=srdf,
         order=order,
         bounds=bounds,
     )
@@ -349,72 +369,3 @@ def load(folder: str | Path) -> Library:
     from rbdgen.pipeline.rebuild import open_built  # noqa: PLC0415
 
     return open_built(folder)
-
-
-def equations(
-    robot: Robot | str | Path,
-    functions: str | Sequence[str] | None = None,
-    symbols: str | Sequence[str] = "all",
-    budget_terms: int = 1000,
-) -> Equations:
-    """The equations of motion of a small robot as closed, simplified formulas.
-
-    `equations(robot).matrices` has the SymPy matrices "M", "C" and "g" of M(q) a + C(q, v) v + g(q) = tau in
-    the symbols q1, v1, m1 and so on, and `.values` has the values of m1 and so on. `.text()`, `.latex()` and
-    `.html()` return documents.
-
-    Args:
-        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
-        functions: some of "crba" (M), "coriolis" (C, from Christoffel symbols, so that dM/dt - 2 C is
-            skew-symmetric without damping), "gravity" (g), "nle" (h = C v + g), "rnea" (tau),
-            "kinetic_energy" (T) and "potential_energy" (U); None means M, C and g.
-        symbols: the numbers that become symbols: "masses" (m1, kg), "lengths" (l1 to the next joint, lc1 to
-            the centre of mass, m), "inertias" (I1 about the centre of mass, in the body's axes, kg m^2) and
-            "gravity" (g, m/s^2); "all" or "none". A body includes the links that are fixed to it.
-        budget_terms: the largest number of terms of all formulas together.
-
-    Raises:
-        RbdgenError: a name is unknown, or the robot is too large, has closed loops or Coulomb friction, or,
-            for "coriolis", has a joint whose v is not dq/dt; one line.
-    """
-    from rbdgen.formulas.equations import equations_of  # noqa: PLC0415  (keeps `import rbdgen` quick)
-    from rbdgen.pipeline.robot import robot_of  # noqa: PLC0415
-
-    return equations_of(robot_of(robot), functions, symbols, budget_terms)
-
-
-def trace(
-    robot: Robot | str | Path,
-    function: str | Own,
-    engine: str = "casadi",
-    variant: str | None = None,
-    *,
-    closed: bool = False,
-) -> Any:
-    """The expressions of a function, for your own use.
-
-    Args:
-        robot: from `load_robot` or `from_pinocchio`, or the first argument of `load_robot`, such as a path.
-        function: the name of a function (`rbdgen list`), or a function of your own.
-        engine: "casadi" returns a `casadi.Function` over SX, named ROBOT_FUNCTION, with the inputs and
-            outputs of the function; elements that are always 0 are structural zeros. "sympy" returns the
-            intermediate quantities as (symbol, expression) in order, and one matrix per output.
-        variant: the name of a form of the function (`rbdgen list --forms`, the textbook's first), in the
-            joints' own axes. None means the expressions that are emitted: those of the cheapest form, in the
-            body axes that save the most operations, after all simplifications.
-        closed: with "sympy", whether to return one matrix per output in closed, simplified expressions of q1,
-            v1 and so on, for small robots and the functions of `equations`, which can also make masses
-            symbols.
-
-    Raises:
-        RbdgenError: there is no such function, engine or form, or it does not fit the robot; one line.
-    """
-    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
-
-    if closed:
-        if engine != "sympy" or variant is not None:
-            raise OptionError(
-                "closed expressions come from SymPy and have no form; give engine='sympy' alone"
-            )
-        return list(equations(robot, [str(function)], "none").matrices.values())
-    return calls.trace(robot, function, engine, variant)

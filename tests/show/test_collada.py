@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rbdgen.description.shapes import collada
+from rbdgen.description.shapes.collada import read_collada
 from rbdgen.description.shapes.shape import Color, Triangles
 from rbdgen.errors import DescriptionError
-from rbdgen.show import collada
-from rbdgen.show.collada import read_collada
 
 NAMESPACE = "http://www.collada.org/2005/11/COLLADASchema"
 

@@ -10,9 +10,9 @@ import pytest
 from support.robots import BUNDLED, PUBLIC
 from support.urdf_mutation import mutated
 
+from rbdgen.description.shapes.collada import read_collada
 from rbdgen.errors import DescriptionError, RbdgenError
 from rbdgen.pipeline.robot import load_robot
-from rbdgen.show.collada import read_collada
 from rbdgen.show.plausible import implausible
 from rbdgen.show.shapes import drawn
 

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.shapes import TETRAHEDRON, ball, stl
 
+from rbdgen.description.shapes import meshes
+from rbdgen.description.shapes.meshes import Reader, joined
 from rbdgen.description.shapes.shape import Triangles
 from rbdgen.errors import DescriptionError
-from rbdgen.show import meshes
-from rbdgen.show.meshes import Reader, joined
 
 ASCII = "solid a\nfacet normal 0 0 1\nouter loop\n{}endloop\nendfacet\nendsolid a\n"
 

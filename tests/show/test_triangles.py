@@ -11,8 +11,8 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rbdgen.description.shapes.meshes import Part
 from rbdgen.description.shapes.shape import Triangles
-from rbdgen.show.meshes import Part
 from rbdgen.show.triangles import Packed, compact, merged, packed, without_small
 
 

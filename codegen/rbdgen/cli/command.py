@@ -33,7 +33,18 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.written import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "show", "cache", "completion")
+COMMANDS = (
+    "list",
+    "inspect",
+    "check",
+    "bench",
+    "inertia",
+    "equations",
+    "show",
+    "cover",
+    "cache",
+    "completion",
+)
 INTERRUPTED = 130
 
 
@@ -331,6 +342,19 @@ def _show(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _cover(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.description.shapes.covers.capsules_file import written  # noqa: PLC0415
+
+    if not any(text.startswith("mesh=") for text in parsed.cover):
+        parsed.cover = [*parsed.cover, "mesh=capsules:1"]
+    robot = robot_of(parsed, parsed.robot)
+    _, errors = tables.consoles()
+    tables.warn(errors, tables.folded(robot.warnings))
+    print(written(robot.description.distances.capsules), end="")
+    return 0
+
+
 _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "guide": _guide,
     "generate": _generate,
@@ -341,6 +365,7 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "inertia": _inertia,
     "equations": _equations,
     "show": _show,
+    "cover": _cover,
     "cache": _cache,
     "completion": _completion,
 }

@@ -54,6 +54,40 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_capsule_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the options of capsules that cover links."""
+    group.add_argument(
+        "--cover",
+        metavar="SHAPE=FORM",
+        action="append",
+        default=[],
+        help="capsules of shapes for distances: mesh=capsules:K, box=capsules:K, cylinder=short|capsule",
+    )
+    group.add_argument(
+        "--capsules",
+        metavar="FILE.toml",
+        type=Path,
+        help="capsules that replace those of the links that the file names, see rbdgen cover",
+    )
+    group.add_argument(
+        "--shapes",
+        choices=("collision", "visual"),
+        help="the shapes that capsules cover (default collision)",
+    )
+
+
+def _add_pair_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the options of pairs of capsules."""
+    group.add_argument(
+        "--pairs",
+        metavar="auto|all|srdf|FILE",
+        help="the pairs whose distances are wanted: auto leaves out those that cannot meet (default auto)",
+    )
+    group.add_argument(
+        "--srdf", metavar="FILE", type=Path, help="leave out the pairs that this SRDF disables"
+    )
+
+
 def add_emit_options(group: argparse._ArgumentGroup) -> None:
     """Adds the option --emit and those that belong to it."""
     group.add_argument(
@@ -73,7 +107,7 @@ def add_emit_options(group: argparse._ArgumentGroup) -> None:
 
 
 def add_robot_options(
-    parser: argparse.ArgumentParser, title: str = "the robot", *, frames: bool = True
+    parser: argparse.ArgumentParser, title: str = "the robot", *, frames: bool = True, pairs: bool = True
 ) -> None:
     group = parser.add_argument_group(title)
     group.add_argument(
@@ -144,6 +178,9 @@ def add_robot_options(
             default=[],
             help="the frames of functions frame_...: links, joints, sites, patterns such as 'foot_*'",
         )
+        _add_capsule_options(group)
+        if pairs:
+            _add_pair_options(group)
     group.add_argument(
         "--order",
         choices=("name", "file"),

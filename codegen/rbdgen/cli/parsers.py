@@ -30,6 +30,7 @@ Other commands:
   rbdgen bench DIR|ROBOT            measure the time of calls from Python
   rbdgen inertia                    write operations on inertias as C
   rbdgen equations ROBOT            print M, C and g of a small robot
+  rbdgen cover ROBOT                print capsules that cover its shapes
   rbdgen cache [clear]              show or empty the cache of builds
   rbdgen completion bash|zsh|fish   print a script that completes words
 
@@ -155,6 +156,22 @@ def equations_parser() -> argparse.ArgumentParser:
     parser.set_defaults(
         frames=[], contacts=[], contact_from_collision=[], contact_set=[], contact_solver=DEFAULT_SOLVER
     )
+    parser.set_defaults(cover=[], capsules=None, shapes=None, pairs=None, srdf=None)
+    return parser
+
+
+def cover_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen cover",
+        "ROBOT ",
+        "Prints the capsules that cover the shapes of a robot, as a file for --capsules.\n\n"
+        "  rbdgen cover ROBOT > capsules.toml                       one for each mesh\n"
+        "  rbdgen cover ROBOT --cover mesh=capsules:3               at most three for each mesh\n"
+        "  rbdgen cover ROBOT --capsules old.toml --shapes visual   those of a file, and others\n",
+    )
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    add_robot_options(parser, pairs=False)
+    parser.set_defaults(pairs="all", srdf=None)  # they are not printed, so none is proved never to meet
     return parser
 
 
@@ -208,6 +225,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "inertia": inertia_parser,
     "equations": equations_parser,
     "show": show_parser,
+    "cover": cover_parser,
     "cache": cache_parser,
     "completion": completion_parser,
 }

@@ -67,7 +67,7 @@ def read_armature(path: str | os.PathLike[str], bounds: float = 1.0) -> Rotors:
         if data.lstrip().startswith((b"<", b"\xef\xbb\xbf<")):
             return Rotors(_rotor_params(parse(data, name)), name, shared=True)
         text = data.decode()
-        if name.endswith(".toml") and (part := _longest_key(text)) > MOST_PARTS:
+        if name.endswith(".toml") and (part := longest_key(text)) > MOST_PARTS:
             raise ValueError(f"a key has {part} parts")
         found = tomllib.loads(text) if name.endswith(".toml") else json.loads(text, object_pairs_hook=_once)
     except OSError as error:
@@ -96,7 +96,7 @@ def _rotor_params(document: Document) -> dict[str, dict[str, float]]:
     return found
 
 
-def _longest_key(text: str) -> int:
+def longest_key(text: str) -> int:
     """An upper bound on the number of parts of a dotted key; quoted texts are counted like keys."""
     return max(part.count(".") + 1 for part in re.split(r"[\n=,\[\]{}#]", text))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rbdgen.description.capsules import NO_DISTANCES, Distances
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
 
 Vector3 = tuple[float, float, float]
@@ -151,3 +152,4 @@ class Description:
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file
     lines: bool = True  # whether messages about several links or joints give the line of each
     file: File | None = field(default=None, compare=False, repr=False)  # None if it was not read from a file
+    distances: Distances = NO_DISTANCES

@@ -16,6 +16,7 @@ from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind, Order
 from rbdgen.description.shapes.contacts import contacts_of_collision
+from rbdgen.description.shapes.shape import Role
 from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
@@ -24,6 +25,7 @@ from rbdgen.functions.table import check_sets
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
 from rbdgen.model.model import STANDARD_GRAVITY
+from rbdgen.pipeline.distances import Given, distances_of
 from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
@@ -63,6 +65,11 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] = DEFAULT_PLAN,
+    cover: Mapping[str, str] | None = None,
+    capsules: str | Path | None = None,
+    shapes: Role | None = None,
+    pairs: str | Path | None = None,
+    srdf: str | Path | None = None,
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -96,6 +103,9 @@ def load_robot(
     description = replace(held, loops=loops_too)
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
+    wanted, told_too = distances_of(description, Given(cover, capsules, shapes, pairs, srdf), base, mimic)
+    warnings = (*description.warnings, *told_too)
+    description = replace(description, distances=wanted, warnings=warnings)
     given = (
         _snap(snap),
         _gravity(description.gravity if gravity is None else gravity),

@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.description.shapes.meshes import Part
 from rbdgen.description.shapes.shape import Shape
-from rbdgen.show.meshes import Part
 from rbdgen.spatial.ops import Transform
 
 Array: TypeAlias = npt.NDArray[np.float64]

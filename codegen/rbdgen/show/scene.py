@@ -9,12 +9,12 @@ import numpy as np
 
 from rbdgen.description.quoting import quoted
 from rbdgen.description.shapes.mesh_files import MeshFiles
+from rbdgen.description.shapes.meshes import Part, Reader
 from rbdgen.description.shapes.read import shapes_of
 from rbdgen.description.shapes.shape import Shape
 from rbdgen.errors import DescriptionError
 from rbdgen.model.robot import Robot
 from rbdgen.show.extent import Array, bounds
-from rbdgen.show.meshes import Part, Reader
 from rbdgen.spatial.ops import NO_TRANSFORM, Transform
 
 

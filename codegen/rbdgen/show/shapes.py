@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbdgen.description.quoting import told
+from rbdgen.description.shapes.meshes import EXTRA, can_be_drawn
 from rbdgen.description.shapes.shape import Shape
 from rbdgen.errors import OptionError
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.robot import Robot
 from rbdgen.show.extent import arrays
-from rbdgen.show.meshes import EXTRA, can_be_drawn
 from rbdgen.show.scene import Scene
 from rbdgen.show.triangles import SMALL, packed
 from rbdgen.spatial.ops import Transform

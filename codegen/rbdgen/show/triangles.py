@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.description.shapes.meshes import Part
 from rbdgen.description.shapes.shape import Color, Triangles
-from rbdgen.show.meshes import Part
 
 SHARE: Final = 0.7
 """The power of the number of triangles to which the share of a part is proportional."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from rbdgen.description.document import read_most
 from rbdgen.description.quoting import escaped, quoted
+from rbdgen.description.shapes.collada import read_collada
 from rbdgen.description.shapes.shape import Color, Triangles
 from rbdgen.errors import DescriptionError
-from rbdgen.show.collada import read_collada
 
 EXTRA: Final = "pip install 'rbdgen[show]'"
 

@@ -1,0 +1,1 @@
+"""Capsules that cover the shapes of links, and files that name capsules and pairs. Start with `links.py`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rbdgen.description.schema import Vector3
+Vector3: TypeAlias = tuple[float, float, float]
 
 Reason: TypeAlias = str
 """Why a pair is left out, such as "neighbours", "proved apart: 511 boxes" or "SRDF: Never"."""
@@ -57,3 +57,9 @@ class Distances:
     """None stands for "plain" in double and "exact" in float."""
     floor: float = 0.0
     """Length in m below which a distance of axes is rounded off, so that second derivatives stay bounded."""
+    softmin: float = 100.0
+    """The sharpness of the smooth minimum, in 1/m: it is below the minimum of K distances by at most log(K) /
+    softmin."""
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The names of the groups of pairs that have one smooth minimum each, and patterns of the names of their
+    pairs; empty for one group of all pairs."""

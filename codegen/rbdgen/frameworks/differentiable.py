@@ -62,7 +62,11 @@ class Differentiable:
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The numbers of the inputs with respect to which derivatives exist."""
-        held = ("nonnegative", "held") if self.name == UPDATE else ("nonnegative", "held", "parameters")
+        held = (
+            ("nonnegative", "held")
+            if self.name == UPDATE
+            else ("nonnegative", "held", "obstacles", "parameters")
+        )
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:

@@ -93,6 +93,10 @@ class Function:
     """Computes the function from the results of another row; None if no other row is used."""
     along: Form | None = None
     """A form of NAME_jvp, which computes the rates of the outputs along a direction in the tangent space."""
+    only_along: bool = False
+    """Whether derivatives are only made by the form `along`, or by the row of the derivatives. Those of the
+    graph would lose digits.
+    """
     differentiated: Differentiated | None = None
     """Describes the derivative if this function is made by differentiating the graph of another one, see
     `differentiated.py`.
@@ -172,6 +176,7 @@ class Function:
             inverse=None,
             through=None,
             along=None,
+            only_along=False,
             composition=None,
             around=None,
             differentiated=differentiated,

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
+from rbdgen.description.capsules import Distances
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, checked_contacts, checked_plan, checked_sets
+from rbdgen.description.distances import with_options
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind, Order
+from rbdgen.description.shapes.capsules import capsules_of, pairs_of
 from rbdgen.description.shapes.contacts import contacts_of_collision
 from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
@@ -63,6 +66,12 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] = DEFAULT_PLAN,
+    pairs: str | None = None,
+    obstacles: str | Mapping[str, int] | None = None,
+    distance: str | None = None,
+    distance_floor: float = 0.0,
+    softmin: float = 100.0,
+    groups: str | Path | Mapping[str, Sequence[str]] | None = None,
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -93,7 +102,9 @@ def load_robot(
         check_followers(description, bounds)
     loops_too = (*description.loops, *_loops(loops))
     held = _held(description, contacts, contacts_from_collision, contact_sets, contact_solver)
-    description = replace(held, loops=loops_too)
+    wanted = _distances(held, pairs, obstacles)
+    wanted = with_options(wanted, obstacles, distance, distance_floor, softmin, groups)
+    description = replace(held, loops=loops_too, distances=wanted)
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
     given = (
@@ -164,6 +175,18 @@ def _held(
         contact_solver=checked_plan(plan),
         warnings=(*description.warnings, *friction),
     )
+
+
+def _distances(description: Description, pairs: object, obstacles: object) -> Distances:
+    """The capsules of a robot and the pairs of the robot with itself; none if no distances are wanted."""
+    if not (pairs is None or pairs == "all"):
+        raise OptionError(f"pairs {told(pairs)} is not known; give all")
+    if pairs is None and obstacles is None:
+        return Distances()
+    capsules = capsules_of(description)
+    if not capsules:
+        raise OptionError(f"{description.path}: no <collision> is a sphere or a capsule; add some")
+    return Distances(capsules, pairs_of(description, capsules) if pairs else ())
 
 
 def _check_mimic(given: object) -> None:

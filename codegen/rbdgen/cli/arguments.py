@@ -100,6 +100,12 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         contacts=[contact_from(*said) for said in parsed.contacts],
         contacts_from_collision=names_of(parsed.contact_from_collision),
         contact_solver=plan_from(parsed.contact_solver),
+        pairs=parsed.pairs,
+        obstacles=parsed.obstacles,
+        distance=parsed.distance,
+        distance_floor=parsed.distance_floor,
+        softmin=parsed.softmin,
+        groups=parsed.groups,
         contact_sets={
             name: names_of([contacts])
             for name, contacts in _pairs("--contact-set", parsed.contact_set, "NAME=CONTACT,CONTACT").items()

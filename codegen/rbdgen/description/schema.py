@@ -147,7 +147,7 @@ class Description:
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
     contact_solver: SolverPlan = DEFAULT_PLAN
-    distances: capsules.Distances = capsules.Distances()
+    distances: capsules.Distances = field(default_factory=capsules.Distances)
     places: tuple[Place, ...] = ()
     gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file

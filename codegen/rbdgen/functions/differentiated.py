@@ -24,7 +24,9 @@ from rbdgen.functions.form import Form
 from rbdgen.functions.function import Call, Differentiated, Function, Identity
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
-HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table", "held", "obstacles"})
+HELD: Final[frozenset[Kind]] = frozenset(
+    {"nonnegative", "parameters", "table", "held", "obstacles", "halfspaces"}
+)
 """The kinds of inputs with respect to which functions are not differentiated by default."""
 
 

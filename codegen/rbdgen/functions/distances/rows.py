@@ -17,28 +17,39 @@ from rbdgen.functions.resisting import resisting
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
-from rbdgen.signature import Argument, Signature
+from rbdgen.signature import Argument, Kind, Signature
 from rbdgen.sweeps.inputs import State
 
+AWAY: Final = -1e6
+"""The radius in m of an obstacle that is not used. Its distances are about 1e6 m."""
 
-def _obstacles(name: str, width: int, unit: str, meaning: str) -> Argument:
-    return Argument(name, "obstacles", (f"n{name}", width), unit, meaning, optional=True)
+
+def _obstacles(
+    name: str, unit: str, meaning: str, unused: tuple[float, ...], kind: Kind = "obstacles"
+) -> Argument:
+    return Argument(name, kind, (f"n{name}", len(unused)), unit, meaning, default=unused, optional=True)
 
 
 OBSTACLES: Final = (
-    _obstacles("spheres", 4, "m", "spheres: centre in world axes, radius"),
-    _obstacles("capsules", 7, "m", "capsules: both ends of the axis in world axes, radius"),
+    _obstacles("spheres", "m", "spheres: centre in world axes, radius", (0.0, 0.0, 0.0, AWAY)),
+    _obstacles(
+        "capsules",
+        "m",
+        "capsules: both ends of the axis in world axes, radius",
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, AWAY),
+    ),
     _obstacles(
         "boxes",
-        15,
         "m, 1, m",
         "boxes: centre in world axes, rotation from the box's axes to the world's by rows, half the edges",
+        (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, AWAY, AWAY, AWAY),
     ),
     _obstacles(
         "halfspaces",
-        4,
         "1, m",
         "halfspaces n . x <= o: the unit normal n out of it in world axes, and o",
+        (1.0, 0.0, 0.0, AWAY),
+        "halfspaces",
     ),
 )
 

@@ -51,7 +51,7 @@ Kind = Literal[
     "planes",
     "error",
     "obstacles",
-    "halfspaces",
+    "outward_planes",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -71,8 +71,8 @@ Kind = Literal[
   function.
 - `planes`: a unit normal and an offset in each row.
 - `error`: an error that is 0 except for rounding, so that it has no relative error.
-- `obstacles`: shapes of one kind, one in each row. `halfspaces`: a unit normal and an offset in each row. No
-  derivatives are taken with respect to either.
+- `obstacles`: shapes of one kind, one in each row. `outward_planes`: obstacles that are planes, as unit
+  normals and offsets. No derivatives are taken with respect to either.
 - `values`: none of these.
 """
 

@@ -25,7 +25,7 @@ from rbdgen.functions.function import Call, Differentiated, Function, Identity
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
 HELD: Final[frozenset[Kind]] = frozenset(
-    {"nonnegative", "parameters", "table", "held", "obstacles", "halfspaces"}
+    {"nonnegative", "parameters", "table", "held", "obstacles", "outward_planes"}
 )
 """The kinds of inputs with respect to which functions are not differentiated by default."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from rbdgen.description import capsules as given
-from rbdgen.description.capsules import Obstacles, Segments
+from rbdgen.description.capsules import Obstacles
 from rbdgen.description.quoting import quoted
 from rbdgen.description.schema import Description
 from rbdgen.errors import ModelError
@@ -17,6 +17,8 @@ from rbdgen.model.frames import Frame
 from rbdgen.spatial.ops import Vector
 from rbdgen.spatial.scalar import Scalar, is_number
 from rbdgen.wording import choose
+
+Segments = given.Segments
 
 _WORLD: Final = -1  # model.WORLD; that module imports this one
 
@@ -88,13 +90,7 @@ class DistanceSet:
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of obstacles by the name of the input that has them."""
-        own = self.obstacles
-        return {
-            "spheres": own.spheres,
-            "capsules": own.capsules,
-            "boxes": own.boxes,
-            "halfspaces": own.halfspaces,
-        }
+        return asdict(self.obstacles)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

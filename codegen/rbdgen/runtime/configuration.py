@@ -165,7 +165,7 @@ class Manifold:
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.kind == "planes":
                 return _random_planes(generator, shape)
-            if argument.kind in ("obstacles", "halfspaces"):
+            if argument.kind in ("obstacles", "outward_planes"):
                 return _random_obstacles(generator, argument, shape)
             if argument.kind in ("nonnegative", "coefficients"):
                 return generator.uniform(size=shape)

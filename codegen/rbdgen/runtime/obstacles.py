@@ -20,7 +20,7 @@ from .plausible import numbers_of
 UNIT: Final = 1e-6
 """The largest error of the length of a normal."""
 
-KINDS: Final = ("obstacles", "halfspaces")
+KINDS: Final = ("obstacles", "outward_planes")
 """The kinds of inputs that are obstacles."""
 
 
@@ -89,7 +89,7 @@ def _check(where: str, argument: SizedArgument, rows: np.ndarray[Any, Any]) -> N
         raise ArrayValueError(f"{where}[{row % count}, {k}] is {flat[row, k]}; pass a finite number")
     assert argument.default is not None
     unused = np.array(argument.default[: rows.shape[-1]])
-    if argument.kind == "halfspaces":
+    if argument.kind == "outward_planes":
         lengths = np.linalg.norm(flat[:, :3], axis=-1)
         wrong = np.abs(lengths - 1) > UNIT
         if wrong.any():

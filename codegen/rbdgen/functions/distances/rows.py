@@ -49,7 +49,7 @@ OBSTACLES: Final = (
         "1, m",
         "halfspaces n . x <= o: the unit normal n out of it in world axes, and o",
         (1.0, 0.0, 0.0, AWAY),
-        "halfspaces",
+        "outward_planes",
     ),
 )
 
@@ -90,7 +90,7 @@ def _operations_of_gradient(size: TreeSize) -> int:
 
 DISTANCES: Final = Function(
     Signature(
-        "distances", _INPUTS, (Argument("d", "values", ("npairs",), "m", "the distance of each pair"),)
+        "distances", _INPUTS, (Argument("distance", "values", ("npairs",), "m", "the distance of each pair"),)
     ),
     "signed distances of pairs of capsules and obstacles",
     _forms(nearest.distances, _SOURCE),

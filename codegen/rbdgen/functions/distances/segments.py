@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rbdgen.description.capsules import Segments
+from rbdgen.model.distances import Segments
 from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.scalar import Scalar, add, is_zero, maximum, minimum, mul, neg, reciprocal, select, sub
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -121,6 +121,15 @@ class DistanceSet:
             "ngroups": len(self.groups),
             **{f"n{name}": count for name, count in self.counts.items()},
         }
+
+    def renumbered(self, number: Mapping[int, int]) -> DistanceSet:
+        """The same on the bodies of a part of a robot, with their new indices. It has no pairs if the part
+        lacks a body with a capsule.
+        """
+        if any(capsule.body not in number for capsule in self.capsules):
+            return NO_DISTANCES
+        moved = tuple(replace(capsule, body=number[capsule.body]) for capsule in self.capsules)
+        return replace(self, capsules=moved)
 
     def bodies(self, pair: Pair) -> tuple[int, int]:
         """The bodies of the first and the second of a pair; WORLD for an obstacle."""

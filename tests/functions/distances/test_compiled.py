@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,15 +193,18 @@ def test_the_manifest_lists_capsules_and_pairs(library: Any) -> None:
     assert told["groups"]["ground"] == [22, 23, 24, 25]
 
 
-def test_own_functions_call_distances(tmp_path: Path) -> None:
-    """The barrier function of a user, with its gradient."""
+def test_own_functions_call_distances() -> None:
+    """The barrier function of a user, and its gradient by reverse differentiation of the whole."""
     robot = load_robot("quadruped12", "floating", obstacles="spheres=1")
 
-    @rbdgen.function(q="nq", spheres=(1, 4))
-    def barrier(robot: Any, q: Any, spheres: Any) -> Any:
-        return {"h": robot.distance_softmin(q, spheres)[0] - 0.02}
+    @rbdgen.function(inputs={"balls": ("m", 1, 4)}, outputs={"h": ("m", ())})
+    def barrier(robot: Any, q: Any, balls: Any) -> Any:
+        return robot.distance_softmin(q, balls)[0] - 0.02
 
-    library = rbdgen.build(robot, functions=["distance_softmin", "distance_softmin_gradient", barrier])
+    names = ["distance_softmin", "distance_softmin_gradient"]
+    library = rbdgen.build(robot, functions=[*names, barrier, "barrier_gradient"])
     q, given = configuration(library), np.array([[0.5, 0.1, -0.2, 0.1]])
-    h = library.barrier(q, given)
+    h, dq, _ = library.barrier_gradient(q, given)
+    assert h == pytest.approx(library.barrier(q, given), abs=1e-15)
     assert h == pytest.approx(library.distance_softmin(q, given)[0] - 0.02, abs=1e-15)
+    np.testing.assert_allclose(dq, library.distance_softmin_gradient(q, given)[0], atol=1e-12)

@@ -19,6 +19,7 @@ from rbdgen.functions.contacts import inverse_rows as contact_inverse
 from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
+from rbdgen.functions.distances import rows as distances
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
@@ -145,5 +146,10 @@ FAMILIES: Final = (
         "friction",
         "Contacts with friction",
         (friction, friction_derivatives),
+    ),
+    Family(
+        "distances",
+        "Distances",
+        (distances,),
     ),
 )

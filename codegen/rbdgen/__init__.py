@@ -87,6 +87,11 @@ def load_robot(
     shapes: Literal["collision", "visual"] | None = None,
     pairs: str | Path | None = None,
     srdf: str | Path | None = None,
+    obstacles: str | Mapping[str, int] | None = None,
+    distance: Literal["plain", "exact"] | None = None,
+    distance_floor: float = 0.0,
+    softmin: float = 100.0,
+    groups: str | Path | Mapping[str, Sequence[str]] | None = None,
     order: Literal["name", "file"] | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -146,6 +151,16 @@ def load_robot(
             file with two names of links or capsules on every line. "auto" leaves out neighbours, pairs that
             are always in contact, pairs that are proved never to meet, and those that an SRDF disables.
         srdf: an SRDF with <disable_collisions>.
+        obstacles: the largest number of obstacles of each kind, for distances from them, such as
+            "spheres=8,capsules=2,boxes=2,halfspaces=1", or a dict.
+        distance: how the closest points of two capsules are computed: "plain", the default, or "exact", which
+            keeps more digits where axes are nearly parallel and cross; see docs/distances.md.
+        distance_floor: a length f in m, with which the distance L of two axes becomes sqrt(L^2 + f^2). Second
+            derivatives then stay below 1 / f.
+        softmin: the sharpness of `distance_softmin` in 1/m: it is below the minimum of K distances by at most
+            log(K) / softmin.
+        groups: the groups of `distance_softmin`: a dict, or a TOML file with the same, from names to lists of
+            patterns of names of pairs, such as {"arm": ["hand/*~*"]}. None means one group of all pairs.
         order: the order of the joints below each link, which are numbered depth first: "name" as Pinocchio
             reads a URDF, "file" as in the file. None means "file" for an MJCF or a Pinocchio model.
         bounds: a factor on the bounds of memory and work that keep reading a robot within 10 s and 1 GB, such
@@ -158,37 +173,10 @@ def load_robot(
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
     """
+    given = dict(locals())  # both functions have the same arguments
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(
-        path,
-        base,
-        snap,
-        gravity,
-        xacro_args=xacro_args,
-        lock=lock,
-        root=root,
-        tip=tip,
-        damping=damping,
-        friction=friction,
-        armature=armature,
-        mimic=mimic,
-        loops=loops,
-        ignore=ignore,
-        independent=independent,
-        frames=frames,
-        contacts=contacts,
-        contacts_from_collision=contacts_from_collision,
-        contact_sets=contact_sets,
-        contact_solver=contact_solver,
-        cover=cover,
-        capsules=capsules,
-        shapes=shapes,
-        pairs=pairs,
-        srdf=srdf,
-        order=order,
-        bounds=bounds,
-    )
+    return robot.load_robot(**given)
 
 
 def from_pinocchio(

@@ -50,6 +50,8 @@ Kind = Literal[
     "held",
     "planes",
     "error",
+    "obstacles",
+    "outward_planes",
     "values",
 ]
 """The kind of an array, which does not depend on its name:
@@ -69,6 +71,8 @@ Kind = Literal[
   function.
 - `planes`: a unit normal and an offset in each row.
 - `error`: an error that is 0 except for rounding, so that it has no relative error.
+- `obstacles`: shapes of one kind, one in each row. `outward_planes`: obstacles that are planes, as unit
+  normals and offsets. No derivatives are taken with respect to either.
 - `values`: none of these.
 """
 
@@ -103,6 +107,8 @@ class Argument:
     """
     range: tuple[float, float] | None = None
     """The least and the largest value for which it is meant; None for all."""
+    optional: bool = False
+    """Whether the functions of a robot for which it has no element do not take it."""
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""
@@ -166,7 +172,7 @@ class Signature:
         """The signature with the sizes of one robot filled in (`{"nq": 7, "nv": 7, "nbodies": 7}`)."""
         return SizedSignature(
             self.name,
-            tuple(argument.sized(sizes) for argument in self.inputs),
+            tuple(sized for x in self.inputs if (sized := x.sized(sizes)).size or not x.optional),
             tuple(argument.sized(sizes) for argument in self.outputs),
         )
 

@@ -105,6 +105,11 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         shapes=parsed.shapes,
         pairs=parsed.pairs,
         srdf=parsed.srdf,
+        obstacles=parsed.obstacles,
+        distance=parsed.distance,
+        distance_floor=parsed.distance_floor,
+        softmin=parsed.softmin,
+        groups=parsed.groups,
         contact_sets={
             name: names_of([contacts])
             for name, contacts in _pairs("--contact-set", parsed.contact_set, "NAME=CONTACT,CONTACT").items()

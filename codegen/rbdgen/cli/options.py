@@ -88,6 +88,39 @@ def _add_pair_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_distance_options(group: argparse._ArgumentGroup) -> None:
+    """Adds the options of functions of distances."""
+    group.add_argument(
+        "--obstacles",
+        metavar="KIND=N,...",
+        help="distances from at most N obstacles: spheres=8,capsules=2,boxes=2,halfspaces=1",
+    )
+    group.add_argument(
+        "--distance",
+        choices=("plain", "exact"),
+        help="how closest points are computed; exact keeps more digits near parallel (default plain)",
+    )
+    group.add_argument(
+        "--distance-floor",
+        metavar="M",
+        type=float,
+        default=0.0,
+        help="round off distances of axes below M metres, which bounds second derivatives (default 0)",
+    )
+    group.add_argument(
+        "--softmin",
+        metavar="B",
+        type=float,
+        default=100.0,
+        help="the sharpness of distance_softmin in 1/m (default 100)",
+    )
+    group.add_argument(
+        "--groups",
+        metavar="FILE",
+        help="a TOML file with the groups of distance_softmin: NAME = ['PATTERN', ...] of names of pairs",
+    )
+
+
 def add_emit_options(group: argparse._ArgumentGroup) -> None:
     """Adds the option --emit and those that belong to it."""
     group.add_argument(
@@ -181,6 +214,7 @@ def add_robot_options(
         _add_capsule_options(group)
         if pairs:
             _add_pair_options(group)
+            _add_distance_options(group)
     group.add_argument(
         "--order",
         choices=("name", "file"),

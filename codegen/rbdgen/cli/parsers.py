@@ -154,7 +154,17 @@ def equations_parser() -> argparse.ArgumentParser:
     )
     add_robot_options(parser, frames=False)
     parser.set_defaults(
-        frames=[], contacts=[], contact_from_collision=[], contact_set=[], contact_solver=DEFAULT_SOLVER
+        frames=[],
+        contacts=[],
+        contact_from_collision=[],
+        contact_set=[],
+        contact_solver=DEFAULT_SOLVER,
+        pairs=None,
+        obstacles=None,
+        distance=None,
+        distance_floor=0.0,
+        softmin=100.0,
+        groups=None,
     )
     parser.set_defaults(cover=[], capsules=None, shapes=None, pairs=None, srdf=None)
     return parser

@@ -51,7 +51,8 @@ def functions_table() -> Table:
     table.add_column("computes", overflow="fold")
     for function in ALL.values():
         if not (function.of_frames or function.of_contacts):
-            inputs = ", ".join(argument.name for argument in function.signature.inputs)
+            names = [argument.name for argument in function.signature.inputs if not argument.optional]
+            inputs = ", ".join([*names, "..."] if len(names) < len(function.signature.inputs) else names)
             table.add_row(f"{function.name}({inputs})", escape(function.summary))
     table.add_row(
         "frame_...",

@@ -57,6 +57,12 @@ class Distances:
     """None stands for "plain" in double and "exact" in float."""
     floor: float = 0.0
     """Length in m below which a distance of axes is rounded off, so that second derivatives stay bounded."""
+    softmin: float = 100.0
+    """The sharpness of the smooth minimum, in 1/m: it is below the minimum of K distances by at most log(K) /
+    softmin."""
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The names of the groups of pairs that have one smooth minimum each, and patterns of the names of their
+    pairs; empty for one group of all pairs."""
 
 
 NO_DISTANCES: Final = Distances()

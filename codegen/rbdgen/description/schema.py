@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rbdgen.description.capsules import NO_DISTANCES, Distances
+from rbdgen.description import capsules
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
 
-Vector3 = tuple[float, float, float]
+Vector3 = capsules.Vector3
 JointType = Literal[
     "revolute", "continuous", "prismatic", "fixed", "planar", "floating", "spherical", "helical", "universal"
 ]
@@ -147,9 +147,9 @@ class Description:
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
     contact_solver: SolverPlan = DEFAULT_PLAN
+    distances: capsules.Distances = field(default_factory=capsules.Distances)
     places: tuple[Place, ...] = ()
     gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file
     lines: bool = True  # whether messages about several links or joints give the line of each
     file: File | None = field(default=None, compare=False, repr=False)  # None if it was not read from a file
-    distances: Distances = NO_DISTANCES

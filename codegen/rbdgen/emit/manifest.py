@@ -42,6 +42,7 @@ def manifest_text(folder: Folder, files: Mapping[str, str]) -> str:
         **(_loops(facts) if facts.loops else {}),
         **(_frames(facts) if facts.frames else {}),
         **(_contacts(facts) if facts.contacts else {}),
+        **({"distance_pairs": asdict(facts.distances)} if facts.distances else {}),
         **({"base_parameters": asdict(facts.base_parameters)} if facts.base_parameters else {}),
         **(_parameters(facts) if facts.parameters else {}),
         **({"own_functions": list(facts.own)} if facts.own else {}),

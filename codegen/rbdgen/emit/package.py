@@ -170,6 +170,44 @@ class LinkFacts:
 
 
 @dataclass(frozen=True)
+class CapsuleFacts:
+    """A capsule on a body. Lengths are in m."""
+
+    name: str
+    link: str
+    body: int
+    """The index of the body, or -1 for the world."""
+    center: tuple[float, ...]
+    """In the frame of the body's joint, or in world axes."""
+    axis: tuple[float, ...]
+    half_length: float
+    radius: float
+    excess: float | None
+    """The largest distance from its surface to the shape that it covers; None if it is not known."""
+
+
+@dataclass(frozen=True)
+class DistanceFacts:
+    """The capsules and pairs of functions of distances."""
+
+    capsules: tuple[CapsuleFacts, ...]
+    pairs: tuple[str, ...]
+    """The names of the pairs in the order of the results."""
+    left_out: tuple[tuple[str, str, str], ...]
+    """Pairs that are left out: two capsules and the reason."""
+    obstacles: Mapping[str, int]
+    """The number of obstacles of each kind."""
+    groups: Mapping[str, tuple[int, ...]]
+    """The pairs of each group that has a smooth minimum."""
+    segments: str
+    """How the closest points of two segments are computed."""
+    floor: float
+    """The rounding of the distance of axes, in m."""
+    softmin: float
+    """The sharpness of the smooth minimum, in 1/m."""
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """The facts of a robot that the emitted files state."""
 
@@ -214,6 +252,8 @@ class RobotFacts:
     """The contacts that functions use, in the order of their rows."""
     contact_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of some contacts, by the suffix of the functions that use only these."""
+    distances: DistanceFacts | None = None
+    """The capsules and pairs of functions of distances; None if there are none."""
     own: tuple[str, ...] = ()
     """The names of the user's own functions."""
     base_parameters: BaseFacts | None = None

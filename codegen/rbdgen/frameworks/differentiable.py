@@ -62,14 +62,18 @@ class Differentiable:
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The numbers of the inputs with respect to which derivatives exist."""
-        held = ("nonnegative", "held") if self.name == UPDATE else ("nonnegative", "held", "parameters")
+        held = ["nonnegative", "held", "obstacles", "outward_planes"]
+        if self.name != UPDATE:
+            held.append("parameters")
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
 
     def no_derivative(self, k: int) -> ArrayTypeError:
         """The error to raise if a derivative with respect to input k is asked for, which does not exist."""
         x = self.inputs[k]
         remedy = "keep it constant, derivatives by parameters go through the table that update returns"
-        if x.kind == "held":
+        if x.kind in ("obstacles", "outward_planes"):
+            remedy = "keep it constant; the normals of distance_witness give them"
+        elif x.kind == "held":
             remedy = "keep it constant, or declare it without held=True"
         return ArrayTypeError(f"{self.name}: there are no derivatives by {x.name}; {remedy}")
 

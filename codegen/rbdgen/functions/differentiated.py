@@ -24,7 +24,9 @@ from rbdgen.functions.form import Form
 from rbdgen.functions.function import Call, Differentiated, Function, Identity
 from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
 
-HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table", "held"})
+HELD: Final[frozenset[Kind]] = frozenset(
+    {"nonnegative", "parameters", "table", "held", "obstacles", "outward_planes"}
+)
 """The kinds of inputs with respect to which functions are not differentiated by default."""
 
 
@@ -98,6 +100,8 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
         )
     by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
     forms = [made.form]
+    if function.only_along:
+        forms = []
     if inverse is not None:
         forms.append((BY_INVERSE, made.by_inverse))
     traced = [Form(form, source, of_a_graph(name, function.name)) for form, source in forms]

@@ -93,6 +93,10 @@ class Function:
     """Computes the function from the results of another row; None if no other row is used."""
     along: Form | None = None
     """A form of NAME_jvp, which computes the rates of the outputs along a direction in the tangent space."""
+    only_along: bool = False
+    """Whether derivatives are only made by the form `along`, or by the row of the derivatives. Those of the
+    graph would lose digits.
+    """
     differentiated: Differentiated | None = None
     """Describes the derivative if this function is made by differentiating the graph of another one, see
     `differentiated.py`.
@@ -131,17 +135,25 @@ class Function:
             size in argument.shape for argument in arguments for size in ("nc", "ncontacts", "npoints")
         )
 
+    @property
+    def of_distances(self) -> bool:
+        """Whether the function depends on the capsules of the robot."""
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        return any(size in argument.shape for argument in arguments for size in ("npairs", "ngroups"))
+
     def missing(self, model: Model) -> list[Need]:
         """The needs of the function that the robot does not meet."""
         return [need for need in self.needs if not need.has(model)]
 
     def carriers(self, model: Model) -> list[tuple[int, ...]]:
-        """The bodies that carry each frame or each contact on which the function depends, one tuple for
-        each.
+        """The bodies that carry each frame, each contact or all capsules on which the function depends, one
+        tuple for each.
         """
         frames = [(frame.body,) for frame in model.frames] if self.of_frames else []
         contacts = self.held_by(model).contacts if self.of_contacts else ()
-        return [*frames, *(tuple(end.body for end in contact.ends) for contact in contacts)]
+        ends = [tuple(end.body for end in contact.ends) for contact in contacts]
+        capsules = [tuple(x.body for x in model.distances.capsules)] if self.of_distances else []
+        return [*frames, *ends, *capsules]
 
     def derivative(
         self,
@@ -172,6 +184,7 @@ class Function:
             inverse=None,
             through=None,
             along=None,
+            only_along=False,
             composition=None,
             around=None,
             differentiated=differentiated,

@@ -50,6 +50,9 @@ POINTS: Final = Need(
 )
 """Contacts that can open and slide."""
 
+PAIRS: Final = Need(lambda model: bool(model.distances.pairs), "pairs with distances", option("pairs", "all"))
+"""Pairs of capsules, or of capsules and obstacles."""
+
 SERVOS: Final = Need(
     lambda model: any(body.joint.can_have_a_servo for body in model.bodies),
     "joints with one coordinate",

@@ -21,6 +21,7 @@ from rbdgen.functions.contacts import kinematic_rows as contact_kinematics
 from rbdgen.functions.coriolis import rows as coriolis
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
+from rbdgen.functions.distances import rows as distances
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
 from rbdgen.functions.free_base import rows as free_base
@@ -72,6 +73,7 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             contact_inverse,
             friction,
             friction_derivatives,
+            distances,
         )
         for row in family.ROWS
     }

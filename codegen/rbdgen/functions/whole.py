@@ -116,7 +116,7 @@ def whole(function: Function, kind: str, row: Function | None = None, *, by_call
             f"function '{name}': {large.name} would have {len(large.shape)} axes, and arrays have at most "
             f"{MOST_AXES}; take NAME_jvp"
         )
-    forms = list(made.forms)
+    forms = [] if function.only_along else list(made.forms)
     if row is not None and (kind != "jacobian" or not _is_complete(row, function, derivatives)):
         row = None
     if row is not None:

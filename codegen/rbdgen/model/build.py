@@ -19,6 +19,7 @@ from rbdgen.model.angles import constant_angle
 from rbdgen.model.attachments import Attachment
 from rbdgen.model.closed_loops import model_loops
 from rbdgen.model.contacts import model_contacts, model_sets, overdetermined
+from rbdgen.model.distances import model_distances
 from rbdgen.model.frames import chosen_frames, known_frames
 from rbdgen.model.inertia import NO_INERTIA, Inertia
 from rbdgen.model.joints import (
@@ -85,8 +86,18 @@ def build_robot(
     contacts = model_contacts(description.contacts, known, description)
     sets = model_sets(description.contact_sets, contacts)
     bodies = tuple(builder.finished_bodies())
-    plan = description.contact_solver
-    model = Model(description.name, bodies, gravity, tuple(loops), (), tuple(chosen), contacts, sets, plan)
+    model = Model(
+        description.name,
+        bodies,
+        gravity,
+        tuple(loops),
+        (),
+        tuple(chosen),
+        contacts,
+        sets,
+        description.contact_solver,
+        model_distances(description, known),
+    )
     _check_moving(model, description)
     _check_scales(model, description)
     _check_resisted(model, description)
@@ -127,6 +138,7 @@ def rebuilt(robot: Robot, description: Description, inertias: Mapping[str, Inert
         loops=tuple(loops),
         frames=frames,
         contacts=model_contacts(description.contacts, known, description),
+        distances=model_distances(description, known),
     )
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from rbdgen.model.closed_loops import Loop
 from rbdgen.model.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
+from rbdgen.model.distances import NO_DISTANCES, DistanceSet
 from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
 from rbdgen.model.joints import Coordinate, Joint
@@ -69,6 +70,8 @@ class Model:
     """Sets of some contacts, for functions of only these."""
     contact_solver: SolverPlan = DEFAULT_PLAN
     """The plan of the solver for contacts with friction."""
+    distances: DistanceSet = NO_DISTANCES
+    """The capsules, pairs and obstacles of functions of distances."""
 
     @property
     def nbodies(self) -> int:
@@ -104,6 +107,7 @@ class Model:
             "npoints": sum(contact.has_friction for contact in self.contacts),
             "nservos": sum(body.joint.can_have_a_servo for body in self.bodies),
             "nanchor": sum(contact.anchor for contact in self.contacts),
+            **self.distances.sizes,
         }
 
     @cached_property

@@ -54,6 +54,8 @@ class TreeSize:
     """The sum of the bodies' squared depths, for second derivatives."""
     solves: int
     """The number of terms of M^-1 times dM/dq times a matrix, for second derivatives."""
+    distances: int
+    """The number of pairs whose distances are computed."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def tree_size(model: Model) -> TreeSize:
             for x, body in zip(last, model.bodies, strict=True)
             if body.parent != WORLD
         ),
+        distances=len(model.distances.pairs),
     )
 
 

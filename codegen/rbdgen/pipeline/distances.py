@@ -47,6 +47,7 @@ class Given(NamedTuple):
     shapes: object = None
     pairs: object = None
     srdf: object = None
+    obstacles: object = None
 
 
 def distances_of(
@@ -66,8 +67,8 @@ def distances_of(
         path = getattr(given, name)
         if not (path is None or (isinstance(path, str | os.PathLike) and os.fspath(path))):
             raise OptionError(f"{name} {told(path)} is no path; give that of a file")
-    ways = given.pairs if given.pairs is not None else "auto"
-    if not (isinstance(ways, str | os.PathLike) and os.fspath(ways)):
+    ways = given.pairs if given.pairs is not None or given.obstacles is not None else "auto"
+    if ways is not None and not (isinstance(ways, str | os.PathLike) and os.fspath(ways)):
         raise OptionError(f"pairs {told(ways)} is not known; give auto, all, srdf or the path of a file")
     if ways == "srdf" and given.srdf is None:
         raise OptionError(
@@ -79,10 +80,13 @@ def distances_of(
     links = [link.name for link in description.links]
     disabled = Disabled({}, []) if given.srdf is None else read_disabled(given.srdf, links)  # type: ignore[arg-type]
     on_bodies = carried(capsules, robot.attachments)
-    if ways in _WAYS:
+    about: list[str] = []
+    if ways is None:
+        chosen = Chosen([])
+    elif ways in _WAYS:
         chosen, about = _by_rule(str(ways), robot.model, capsules, on_bodies, disabled)
     else:
-        chosen, about = _of_file(ways, capsules, on_bodies, links), []
+        chosen = _of_file(ways, capsules, on_bodies, links)
     names = [x.name for x in capsules]
     lines = [*lines, *disabled.unknown, *(f"{description.path}: {line}" for line in about)]
     return Distances(

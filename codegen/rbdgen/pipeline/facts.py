@@ -9,7 +9,9 @@ from rbdgen.emit.names import renaming
 from rbdgen.emit.package import (
     BaseFacts,
     BodyFacts,
+    CapsuleFacts,
     ContactFacts,
+    DistanceFacts,
     FollowerFacts,
     FrameFacts,
     JointFacts,
@@ -21,6 +23,7 @@ from rbdgen.emit.package import (
 )
 from rbdgen.model.build import Robot
 from rbdgen.model.closed_loops import Loop
+from rbdgen.model.distances import Capsule
 from rbdgen.model.frames import Frame
 from rbdgen.model.inertial_parameters import NAMES
 from rbdgen.model.joints import Helical, Joint
@@ -76,6 +79,7 @@ def facts_of(request: Request) -> RobotFacts:
         frames=tuple(map(_frame_facts, model.frames)),
         contacts=tuple(_contact_facts(model)),
         contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
+        distances=_distance_facts(model),
         base_parameters=_base_facts(request),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in request.parameters),
         parameter_links=tuple(
@@ -125,6 +129,27 @@ def _contact_facts(model: Model) -> Iterator[ContactFacts]:
             tuple(map(_frame_facts, contact.ends)),
         )
         first_row += contact.rows
+
+
+def _distance_facts(model: Model) -> DistanceFacts | None:
+    own = model.distances
+    if not own.pairs:
+        return None
+    return DistanceFacts(
+        tuple(map(_capsule_facts, own.capsules)),
+        own.names,
+        own.left_out,
+        dict(own.counts),
+        dict(own.groups),
+        own.segments,
+        own.floor,
+        own.softmin,
+    )
+
+
+def _capsule_facts(own: Capsule) -> CapsuleFacts:
+    center, axis = (tuple(map(float, x)) for x in (own.center, own.axis))
+    return CapsuleFacts(own.name, own.link, own.body, center, axis, own.half_length, own.radius, own.excess)
 
 
 def _frame_facts(frame: Frame) -> FrameFacts:

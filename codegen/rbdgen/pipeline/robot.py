@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, checked_contacts, checked_plan, checked_sets
+from rbdgen.description.distances import with_options
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
@@ -70,6 +71,11 @@ def load_robot(
     shapes: Role | None = None,
     pairs: str | Path | None = None,
     srdf: str | Path | None = None,
+    obstacles: str | Mapping[str, int] | None = None,
+    distance: str | None = None,
+    distance_floor: float = 0.0,
+    softmin: float = 100.0,
+    groups: str | Path | Mapping[str, Sequence[str]] | None = None,
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -103,7 +109,9 @@ def load_robot(
     description = replace(held, loops=loops_too)
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
-    wanted, told_too = distances_of(description, Given(cover, capsules, shapes, pairs, srdf), base, mimic)
+    asked = Given(cover, capsules, shapes, pairs, srdf, obstacles)
+    wanted, told_too = distances_of(description, asked, base, mimic)
+    wanted = with_options(wanted, obstacles, distance, distance_floor, softmin, groups)
     warnings = (*description.warnings, *told_too)
     description = replace(description, distances=wanted, warnings=warnings)
     given = (

@@ -24,6 +24,7 @@ from .arrays import Array, Shape, aligned, as_real, check_output, is_lazy, leadi
 from .grounds import refuses
 from .lazy import LazyCall
 from .memory import LARGE, MEMORY
+from .obstacles import completed, has_obstacles, refuses_obstacles
 from .pickled import results_type
 from .plausible import Look
 
@@ -151,8 +152,25 @@ class Compiled:
         self.states_address = code.address(several)
         self._quick = self._quick_way()
         self._look: Look | None = None
+        if has_obstacles(signature):
+            self._quick = self._with_all_obstacles(self._quick)
+            Compiled.looked_at_by(self, refuses_obstacles)
         if (look := refuses(signature, self.dtype)) is not None:
             Compiled.looked_at_by(self, look)  # rollouts of a step check their own inputs
+
+    def _with_all_obstacles(self, quick: Callable[..., Any]) -> Callable[..., Any]:
+        """The call `quick` for arrays that may have fewer obstacles than the C reads."""
+
+        def filled(*given: Any, **named: Any) -> Any:
+            *arrays, out, threads = given
+            all_rows, named = completed(self.signature, arrays, named)
+            results = quick(*all_rows, out, threads, **named)
+            if results is not NotImplemented:
+                return results
+            inputs = self.inputs(all_rows, named)
+            return NotImplemented if is_lazy(inputs) else self._careful(inputs, out, threads)
+
+        return filled
 
     def looked_at_by(self, look: Look) -> None:
         """Passes the inputs of every later call to `look` too. Calls are not slowed down without one."""

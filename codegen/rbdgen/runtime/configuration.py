@@ -165,6 +165,8 @@ class Manifold:
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.kind == "planes":
                 return _random_planes(generator, shape)
+            if argument.kind in ("obstacles", "outward_planes"):
+                return _random_obstacles(generator, argument, shape)
             if argument.kind in ("nonnegative", "coefficients"):
                 return generator.uniform(size=shape)
             if argument.range is not None:
@@ -222,6 +224,22 @@ def _columns(array: Array, indices: Array) -> list[Array]:
 def _put(result: Array, indices: Array, columns: Sequence[Any]) -> None:
     for at, column in zip(indices, columns, strict=True):
         result[..., at] = column
+
+
+def _random_obstacles(
+    generator: np.random.Generator, argument: SizedArgument, shape: tuple[int, ...]
+) -> Array:
+    """Obstacles like the unused ones, but with random sizes in place of negative numbers, and random numbers
+    in place of the zeros with which they begin.
+    """
+    assert argument.default is not None
+    found = np.array(np.broadcast_to(np.reshape(argument.default, argument.shape), shape))
+    unused = np.array(argument.default[: shape[-1]])
+    first = int(np.argmax(unused != 0))
+    found[..., :first] = generator.standard_normal((*shape[:-1], first))
+    sizes = unused < 0
+    found[..., sizes] = generator.uniform(0.05, 0.5, (*shape[:-1], int(sizes.sum())))
+    return found
 
 
 def _random_planes(generator: np.random.Generator, shape: Sequence[int]) -> Array:

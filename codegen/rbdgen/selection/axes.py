@@ -202,8 +202,9 @@ class _Descent:
         if known is None or not known.says(most):
             whole = self.aligned.with_axes(turns, slides, self.parallel)
             part = part_of(whole, bodies)
-            # few chains have alike contacts, so negations are counted exactly there
-            alike = key if self.function.of_contacts else _magnitudes(part)
+            # few chains have alike contacts or capsules, so negations are counted exactly there
+            special = self.function.of_contacts or self.function.of_distances
+            alike = key if special else _magnitudes(part)
             known = self.known[key] = self.count_of(part, alike, whole, most)
         return known
 
@@ -273,6 +274,7 @@ def part_of(reduced: ReducedModel, chosen: list[int]) -> ReducedModel:
             frames=frames,
             contacts=tuple(x.renumbered(number) for x in compress(reduced.model.contacts, kept)),
             independent=tuple(range(nv)) if reduced.model.independent else (),
+            distances=reduced.model.distances.renumbered(number),
         ),
         bodies=tuple(framed),
         moments=tuple(reduced.moments[old] for old in chosen),

@@ -324,7 +324,8 @@ class Chooser:
     def _along(self, of: Function) -> Choice:
         """The cheapest straight line of a function's own form along a direction."""
         assert of.along is not None
-        return self._straight(replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None))
+        along = replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None, measure=of.measure)
+        return self._straight(along)
 
     def _by_along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:
         """The derivative by the form along a direction: the gradient if there are weights, otherwise the

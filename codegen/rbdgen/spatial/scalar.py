@@ -129,6 +129,11 @@ def maximum(x: Scalar, y: Scalar) -> Scalar:
     return select(x, y, y, x)
 
 
+def minimum(x: Scalar, y: Scalar) -> Scalar:
+    """y if y < x, else x; so x if x is NaN."""
+    return select(y, x, y, x)
+
+
 def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
     """x if a < b, else y; so y if a or b is NaN."""
     return _selected("select", operator.lt, (a, b, x, y))

@@ -126,7 +126,7 @@ class State:
 
 
 _OTHERS: Final[frozenset[Kind]] = frozenset(
-    {"nonnegative", "coefficients", "time_step", "held", "planes", "values"}
+    {"nonnegative", "coefficients", "time_step", "held", "obstacles", "outward_planes", "planes", "values"}
 )
 """The kinds of inputs that are in `State.arrays`."""
 

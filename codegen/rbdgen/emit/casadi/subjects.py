@@ -22,7 +22,7 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
 )
 """The kinds of inputs by which functions of all derivatives (`Function.derivative_of`) differentiate."""
 
-CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative", "held")
+CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative", "held", "obstacles", "outward_planes")
 """The kinds of inputs by which nothing is differentiated."""
 
 

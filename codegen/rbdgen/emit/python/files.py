@@ -32,6 +32,7 @@ LOADER: Final = (
     "runtime/log_cholesky.py",
     "runtime/manifest.py",
     "runtime/memory.py",
+    "runtime/obstacles.py",
     "runtime/parameters.py",
     "runtime/pickled.py",
     "runtime/plausible.py",

@@ -1,0 +1,1 @@
+"""Distances of capsules and obstacles, and their derivatives."""

@@ -1,0 +1,42 @@
+"""Operation counts of distances, pinned to the last operation, and the zeros of gradients."""
+
+from __future__ import annotations
+
+import pytest
+from support.distances import arm
+
+from rbdgen.description.capsules import Obstacles, Segments
+from rbdgen.functions.table import lookup
+from rbdgen.model.model import Model
+from rbdgen.selection.differentiate import Chooser
+
+PINNED = {
+    ("plain", "distances"): 1024,
+    ("plain", "distance_jacobian"): 1851,
+    ("plain", "distances_vjp"): 1604,
+    ("exact", "distances"): 1294,
+    ("exact", "distance_jacobian"): 2121,
+}
+
+
+def total(model: Model, name: str) -> int:
+    return Chooser(model, None, "graph").choose(lookup(name, model)).program.cost.total
+
+
+@pytest.mark.parametrize(("form", "name"), list(PINNED))
+def test_pairs_of_the_arm(form: Segments, name: str) -> None:
+    assert total(arm(form).model, name) == PINNED[form, name]
+
+
+def test_with_inputs_and_outputs_counted() -> None:
+    """CasADi counts a read of every input and a write of every output as an operation."""
+    model = arm().model
+    assert total(model, "distances") + 7 + 15 <= 1119
+    assert total(model, "distance_jacobian") + 7 + 15 + 50 <= 1989
+
+
+def test_a_sphere_takes_few_operations() -> None:
+    """An obstacle costs less than a pair of capsules, as it has no axis."""
+    one, two = (total(arm(obstacles=Obstacles(spheres=k)).model, "distances") for k in (1, 2))
+    own = (total(arm().model, "distances") - 150) / 15
+    assert (two - one) / 7 < own / 2

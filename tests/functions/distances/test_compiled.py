@@ -37,7 +37,7 @@ def library() -> Any:
     robot = load_robot(
         "quadruped12",
         "floating",
-        pairs="all",
+        pairs="auto",
         obstacles="spheres=2,capsules=1,boxes=1,halfspaces=1",
         groups=GROUPS,
     )

@@ -38,14 +38,14 @@ def test_obstacles(given: Any) -> None:
         ({"obstacles": "spheres=-1"}, "obstacles: spheres=-1 is no number from 0 to 1000; give one"),
         ({"obstacles": "spheres"}, "obstacles: spheres= is no number"),
         ({"obstacles": 3}, "obstacles 3 are no numbers"),
-        ({"pairs": "some"}, "pairs 'some' is not known; give all"),
-        ({"pairs": "all", "distance": "quick"}, "distance 'quick' is not known; choose plain or exact"),
-        ({"pairs": "all", "distance_floor": -1}, "distance_floor -1 is not a number in range"),
-        ({"pairs": "all", "softmin": float("nan")}, "softmin nan is not a number in range"),
-        ({"pairs": "all", "groups": {"a": "*"}}, "groups: group 'a' is no list of patterns"),
-        ({"pairs": "all", "groups": {}}, "groups: no groups"),
-        ({"pairs": "all", "groups": {"a": ["none*"]}}, "group 'a' has no pair; give patterns"),
-        ({"pairs": "all", "groups": "missing.toml"}, "missing.toml: No such file or directory"),
+        ({"pairs": "some"}, "some: "),
+        ({"pairs": "auto", "distance": "quick"}, "distance 'quick' is not known; choose plain or exact"),
+        ({"pairs": "auto", "distance_floor": -1}, "distance_floor -1 is not a number in range"),
+        ({"pairs": "auto", "softmin": float("nan")}, "softmin nan is not a number in range"),
+        ({"pairs": "auto", "groups": {"a": "*"}}, "groups: group 'a' is no list of patterns"),
+        ({"pairs": "auto", "groups": {}}, "groups: no groups"),
+        ({"pairs": "auto", "groups": {"a": ["none*"]}}, "group 'a' has no pair; give patterns"),
+        ({"pairs": "auto", "groups": "missing.toml"}, "missing.toml: No such file or directory"),
     ],
 )
 def test_bad_options_are_told_in_one_line(options: dict[str, Any], told: str) -> None:
@@ -54,11 +54,11 @@ def test_bad_options_are_told_in_one_line(options: dict[str, Any], told: str) ->
 
 def test_groups_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "groups.toml").write_text('front = ["front_*~front_*"]\nall = ["*~*"]\n')
-    robot = rbdgen.load_robot(QUADRUPED, pairs="all", groups=tmp_path / "groups.toml")
+    robot = rbdgen.load_robot(QUADRUPED, pairs="auto", groups=tmp_path / "groups.toml")
     assert [name for name, _ in robot.model.distances.groups] == ["front", "all"]
     assert [len(pairs) for _, pairs in robot.model.distances.groups] == [1, 6]
     (tmp_path / "groups.toml").write_text("front = [")
-    assert "groups.toml" in refusal(pairs="all", groups=str(tmp_path / "groups.toml"))
+    assert "groups.toml" in refusal(pairs="auto", groups=str(tmp_path / "groups.toml"))
 
 
 def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_a_cylinder_with_spheres_at_its_ends_is_a_capsule(tmp_path: Path) -> Non
 
 def test_a_robot_without_such_shapes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(urdf(""))
-    with pytest.raises(RbdgenError, match="no <collision> is a sphere or a capsule"):
-        rbdgen.load_robot(tmp_path / "robot.urdf", pairs="all")
+    with pytest.raises(RbdgenError, match="its links have no shapes for collision"):
+        rbdgen.load_robot(tmp_path / "robot.urdf", pairs="auto")
 
 
 def test_functions_of_distances_need_pairs() -> None:

@@ -36,7 +36,7 @@ def wanted(path: Path, **options: object) -> Distances:
 
 def test_nothing_is_read_without_an_option(tmp_path: Path) -> None:
     path = chain(tmp_path, (shape('<mesh filename="none.stl"/>'), BALL))
-    assert wanted(path) is NO_DISTANCES
+    assert wanted(path) == NO_DISTANCES
 
 
 def test_names_and_pairs(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ POINTS: Final = Need(
 )
 """Contacts that can open and slide."""
 
-PAIRS: Final = Need(lambda model: bool(model.distances.pairs), "pairs with distances", option("pairs", "all"))
+PAIRS: Final = Need(lambda model: bool(model.distances.pairs), "pairs with distances", option("pairs", "auto"))
 """Pairs of capsules, or of capsules and obstacles."""
 
 SERVOS: Final = Need(

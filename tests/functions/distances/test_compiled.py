@@ -109,7 +109,7 @@ def test_hessians_are_symmetric_and_those_of_differences(library: Any, name: str
 def test_the_smooth_minimum_is_just_below_the_minimum(library: Any) -> None:
     q, given = configuration(library), obstacles()
     d, s = library.distances(q, **given), library.distance_softmin(q, **given)
-    legs, ground = d[:6], d[-4:]
+    legs, ground = d[:6], d[-5:]
     for soft, group in zip(s, (legs, ground), strict=True):
         assert group.min() - np.log(len(group)) / 100 <= soft <= group.min()
 
@@ -120,9 +120,9 @@ def test_witnesses_are_on_the_surfaces(library: Any) -> None:
     points, normal = library.distance_witness(q, **given)
     np.testing.assert_allclose(((points[:, 0] - points[:, 1]) * normal).sum(1), d, atol=1e-14)
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-14)
-    sphere = points[6:10, 0]  # the four shanks with the first sphere
+    sphere = points[6:11, 0]  # the trunk and the four shanks with the first sphere
     np.testing.assert_allclose(np.linalg.norm(sphere - given["spheres"][0, :3], axis=1), 0.1, atol=1e-14)
-    np.testing.assert_allclose(points[-4:, 0, 2], -0.5, atol=1e-14)
+    np.testing.assert_allclose(points[-5:, 0, 2], -0.5, atol=1e-14)
 
 
 def test_self_distances_do_not_depend_on_the_base(library: Any) -> None:
@@ -140,11 +140,11 @@ def test_batches_and_arrays_with_fewer_obstacles(library: Any) -> None:
     np.testing.assert_array_equal(library.distances(q, **given), alone)
     fewer = given | {"spheres": given["spheres"][:1], "boxes": []}
     found = library.distances(q, **fewer)
-    np.testing.assert_array_equal(found[:, :10], alone[:, :10])
-    assert (found[:, 10:14] > 9e5).all()  # the second sphere
-    assert (found[:, 18:22] > 9e5).all()  # the box
+    np.testing.assert_array_equal(found[:, :11], alone[:, :11])
+    assert (found[:, 11:16] > 9e5).all()  # the second sphere
+    assert (found[:, 21:26] > 9e5).all()  # the box
     left_out = {name: array for name, array in given.items() if name not in ("spheres", "boxes")}
-    assert (library.distances(q, **left_out)[:, 6:14] > 9e5).all()
+    assert (library.distances(q, **left_out)[:, 6:16] > 9e5).all()
 
 
 @pytest.mark.parametrize(
@@ -186,11 +186,11 @@ def test_a_bound_call_reads_all_obstacles(library: Any) -> None:
 
 def test_the_manifest_lists_capsules_and_pairs(library: Any) -> None:
     told = library.manifest["distance_pairs"]
-    assert len(told["capsules"]) == 4
+    assert len(told["capsules"]) == 5
     assert told["pairs"][0] == "front_left_shank/0~front_right_shank/0"
-    assert told["pairs"][6] == "sphere[0]~front_left_shank/0"
+    assert told["pairs"][6] == "sphere[0]~trunk/0"
     assert told["obstacles"] == {"spheres": 2, "capsules": 1, "boxes": 1, "halfspaces": 1}
-    assert told["groups"]["ground"] == [22, 23, 24, 25]
+    assert told["groups"]["ground"] == [26, 27, 28, 29, 30]
 
 
 def test_own_functions_call_distances() -> None:

@@ -42,6 +42,7 @@ STAGES = (
     ("figures",),
     ("toolchain",),
     ("frameworks",),
+    ("bounds",),
     ("pipeline",),
     ("checks",),
     ("show",),

@@ -18,6 +18,7 @@ from rbdgen.cli.arguments import (
     options_of,
     own_of,
     positions_of,
+    ranges_of,
     refuse_others,
     robot_of,
 )
@@ -33,7 +34,18 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.written import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "show", "cache", "completion")
+COMMANDS = (
+    "list",
+    "inspect",
+    "check",
+    "bench",
+    "bounds",
+    "inertia",
+    "equations",
+    "show",
+    "cache",
+    "completion",
+)
 INTERRUPTED = 130
 
 
@@ -282,6 +294,27 @@ def _equations(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _bounds(parsed: argparse.Namespace) -> int:
+    options = options_of(parsed)
+    given = ranges_of(parsed.range)
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
+    from rbdgen.pipeline.bounded import bounded  # noqa: PLC0415
+    from rbdgen.pipeline.request import Request  # noqa: PLC0415
+
+    robot = robot_of(parsed, parsed.robot)
+    console, errors = tables.consoles()
+    tables.warn(errors, tables.folded(robot.warnings))
+    with shown_on(errors) as done:
+        own = compositions(own_of(parsed), options.functions, robot)
+        found = bounded(Request(robot, options, own=own), given, parsed.tighten, done)
+    if parsed.json:
+        print(json.dumps([bounds.as_json() for bounds in found], indent=1))
+    else:
+        console.print(tables.bounds_table(found))
+    return 0
+
+
 def _cache(parsed: argparse.Namespace) -> int:
     from rbdgen.cli import tables  # noqa: PLC0415
     from rbdgen.options import environment_cache_size  # noqa: PLC0415
@@ -338,6 +371,7 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "inspect": _inspect,
     "check": _check,
     "bench": _bench,
+    "bounds": _bounds,
     "inertia": _inertia,
     "equations": _equations,
     "show": _show,

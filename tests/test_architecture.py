@@ -45,6 +45,7 @@ STAGES = (
     ("bounds",),
     ("pipeline",),
     ("checks",),
+    ("prove",),
     ("show",),
     ("cli",),
     ("__main__",),

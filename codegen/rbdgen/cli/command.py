@@ -38,6 +38,7 @@ COMMANDS = (
     "list",
     "inspect",
     "check",
+    "prove",
     "bench",
     "bounds",
     "inertia",
@@ -52,7 +53,8 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0, or 2 after one line that says what is wrong.
 
-    `check` returns 1 if a check failed, and an interrupted command returns 130.
+    `check` and `prove` return 1 if a check failed or a proof is missing, and an interrupted
+    command returns 130.
     """
     if sys.stderr is None:  # closed: print() would write to standard output instead
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (until the process ends)
@@ -243,6 +245,30 @@ def _check_float(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _prove(parsed: argparse.Namespace) -> int:
+    """Returns 1 if a function is not proved."""
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
+    from rbdgen.prove.prove import prove, prove_robot  # noqa: PLC0415
+
+    console, errors = tables.consoles()
+    if _is_folder("prove", parsed):
+        with shown_on(errors) as done:
+            proofs = prove(Path(parsed.subject), progress=done)
+    else:
+        options = options_of(parsed)
+        robot = robot_of(parsed, parsed.subject)
+        tables.warn(errors, tables.folded(robot.warnings))
+        with shown_on(errors) as done:
+            own = compositions(own_of(parsed), options.functions, robot)
+            proofs = prove_robot(robot, options, done, own)
+    if parsed.json:
+        print(json.dumps([proof.as_json() for proof in proofs], indent=1))
+    else:
+        console.print(tables.proofs_table(proofs))
+    return 0 if all(proof.proved for proof in proofs) else 1
+
+
 def _bench(parsed: argparse.Namespace) -> int:
     from rbdgen.checks.timing import time_library  # noqa: PLC0415
     from rbdgen.cli import tables  # noqa: PLC0415
@@ -370,6 +396,7 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": _list,
     "inspect": _inspect,
     "check": _check,
+    "prove": _prove,
     "bench": _bench,
     "bounds": _bounds,
     "inertia": _inertia,

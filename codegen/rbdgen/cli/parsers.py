@@ -27,6 +27,7 @@ Other commands:
   rbdgen list                       list the functions
   rbdgen inspect ROBOT              show the tree, indices, masses, warnings
   rbdgen check DIR|ROBOT            check the code on this machine
+  rbdgen prove DIR|ROBOT            prove that the C has no undefined behaviour
   rbdgen bench DIR|ROBOT            measure the time of calls from Python
   rbdgen bounds ROBOT               bound values and rounding errors over ranges
   rbdgen inertia                    write operations on inertias as C
@@ -101,6 +102,20 @@ def check_parser() -> argparse.ArgumentParser:
         "                                   identities, compare with Pinocchio if installed\n"
         "  rbdgen check ROBOT               the same for new code, which is not kept\n"
         "  rbdgen check ROBOT --real float  the relative error of every function in float\n",
+    )
+    _add_subject(parser)
+    return parser
+
+
+def prove_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen prove",
+        "DIR|ROBOT ",
+        "Proves by Frama-C/Eva that generated C has no undefined behaviour: no access out of\n"
+        "bounds, nothing read before it is written, no overflow of integers.\n\n"
+        "  rbdgen prove DIR    a folder made with --target portable or for a small machine;\n"
+        "                      writes the result to its manifest and README\n"
+        "  rbdgen prove ROBOT  the same for new portable code, which is not kept\n",
     )
     _add_subject(parser)
     return parser
@@ -236,6 +251,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "list": list_parser,
     "inspect": inspect_parser,
     "check": check_parser,
+    "prove": prove_parser,
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,

@@ -25,6 +25,7 @@ from rbdgen.functions.table import ALL
 from rbdgen.functions.whole import WHOLE
 from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
+from rbdgen.prove.prove import Proof
 from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
 
@@ -87,6 +88,23 @@ def forms_table() -> Table:
             "\n".join(map(_argument, function.signature.outputs)),
             function.summary,
             "\n".join(f"{form.name} ({form.source})" for form in function.all_forms),
+        )
+    return table
+
+
+def proofs_table(proofs: Iterable[Proof]) -> Table:
+    """One line per function: whether it is proved, alarms, and statements."""
+    table = Table(title="proofs", title_justify="left")
+    for column in ("function", "proved", "alarms", "statements reached", "finite", "kinds of alarms"):
+        table.add_column(column, overflow="fold")
+    for proof in proofs:
+        table.add_row(
+            proof.function,
+            "yes" if proof.proved else "no",
+            str(proof.alarms),
+            f"{proof.reached} of {proof.statements}",
+            "proved" if proof.finite else "not proved",
+            escape("; ".join(proof.kinds)),
         )
     return table
 

@@ -101,7 +101,8 @@ def check_parser() -> argparse.ArgumentParser:
         "  rbdgen check DIR                 recompile a folder, run its self-test, try\n"
         "                                   identities, compare with Pinocchio if installed\n"
         "  rbdgen check ROBOT               the same for new code, which is not kept\n"
-        "  rbdgen check ROBOT --real float  the relative error of every function in float\n",
+        "  rbdgen check ROBOT --real float  the relative error of every function in float,\n"
+        "                                   and the bound of the largest\n",
     )
     _add_subject(parser)
     return parser

@@ -252,10 +252,11 @@ def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
     """The relative errors of every function in float."""
     table = Table(title=f"float against double, {states:,} random states", title_justify="left")
     table.add_column("function")
-    for column in ("median relative error", "largest"):
+    for column in ("median relative error", "largest", "its bound"):
         table.add_column(column, justify="right")
     for row in rows:
-        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}")
+        bound = f"{row.bound:.1e}" if math.isfinite(row.bound) else "none"
+        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}", bound)
     return table
 
 

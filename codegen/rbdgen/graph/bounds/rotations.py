@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from rbdgen.graph.bounds.enclosure import Array, Enclosure, Precision, rounded
 from rbdgen.graph.node import Graph
 
-_CORNERS = 2.0**-40
-"""More than the largest relative error of the angles and cosines of corners, for angles up to 1e4 rad."""
+_CORNERS: Final = 2.0**-40
+"""More than the relative error of what is computed from the corners of a rectangle, for angles near 0."""
+
+_ROUNDED: Final = 2.0**-50
+"""More than the relative error of the difference of an angle and a phase, which matters for large angles."""
 
 
 class Rotated(NamedTuple):
@@ -93,7 +96,7 @@ def _corner(angle: Enclosure, x: Array, y: Array) -> tuple[Array, Array]:
     ends = np.cos(first), np.cos(last)
     low = np.where(_whole(first, last, 0.5), -1.0, np.minimum(*ends))
     high = np.where(_whole(first, last, 0.0), 1.0, np.maximum(*ends))
-    slack = radius * _CORNERS
+    slack = radius * (_CORNERS + _ROUNDED * angle.largest)
     return radius * low - slack, radius * high + slack
 
 

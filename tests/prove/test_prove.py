@@ -50,11 +50,11 @@ def test_a_folder_is_proved(folder: Path, frama_c: None) -> None:
         proof = manifest.pop("proof")
         assert manifest == before[1]
         assert proof["version"] == find_frama_c().version
-        assert [row["proved"] for row in proof["functions"].values()] == [True, True]
+        assert [row["proved"] for row in proof["functions"].values()] == [True] * len(proofs)
         assert page.startswith(before[0])
         assert page.count("## Proof") == 1
         assert "| `rnea` | yes | 0 |" in page
-        assert "| `aba` | yes | 0 |" in page
+        assert ("| `aba` | yes | 0 |" in page) == (functions is None)
 
 
 def test_loops_are_proved(tmp_path: Path, frama_c: None) -> None:

@@ -149,10 +149,7 @@ def _damaged(folder: Path, why: object) -> str:
 def _write(folder: Path, tool: FramaC, proofs: Iterable[Proof]) -> None:
     """Adds the result to the manifest and to the README, in place of an earlier one."""
     manifest = read_manifest(folder)
-    rows = {
-        **manifest.get("proof", {}).get("functions", {}),
-        **{proof.function: proof.as_json() for proof in proofs},
-    }
+    rows = {proof.function: proof.as_json() for proof in proofs}
     manifest["proof"] = {
         "tool": "Frama-C/Eva",
         "version": tool.version,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
 import rbdgen
@@ -25,4 +28,7 @@ def test_errors_are_those_of_float(report: list[Accuracy]) -> None:
     for row in report:
         assert 2.0**-27 < row.median < 2.0**-20
         assert row.median < row.largest < 1e-3
-        assert row.as_json() == {"function": row.function, "largest": row.largest, "median": row.median}
+        assert row.largest <= row.bound < 500 * row.largest
+        errors = {"largest": row.largest, "median": row.median, "bound": row.bound}
+        assert row.as_json() == {"function": row.function, **errors}
+    assert replace(report[0], bound=math.inf).as_json()["bound"] is None

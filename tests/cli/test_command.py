@@ -64,7 +64,8 @@ def test_check_compares_float_with_double(here: Path, capsys: pytest.CaptureFixt
     assert [row["function"] for row in rows] == ["rnea", "aba"]
     for row, shown in zip(rows, table, strict=True):
         assert 2.0**-27 < row["median"] < 2.0**-20 < row["largest"] < 1e-2
-        assert shown == [row["function"], f"{row['median']:.1e}", f"{row['largest']:.1e}"]
+        assert row["largest"] <= row["bound"]
+        assert shown == [row["function"], *(f"{row[x]:.1e}" for x in ("median", "largest", "bound"))]
     assert list(here.iterdir()) == []
 
 
@@ -332,3 +333,42 @@ def test_output_that_cannot_be_written(arguments: list[str], here: Path) -> None
 
 
 # ---- mistakes
+
+
+def test_bounds_are_printed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a table and as JSON; what has no bound says so: there are no sines of angles beyond 1e5."""
+    arguments = ["bounds", PENDULUM, "-f", "rnea", "--range", "v=-1:1", "--range", "a=-1:1", "--range"]
+    assert main([*arguments, "q=-3:3"]) == 0
+    printed = capsys.readouterr().out
+    assert "rnea: tau" in printed
+    assert "no bound" not in printed
+    assert main([*arguments, "q=-2e5:2e5"]) == 0
+    assert "no bound" in capsys.readouterr().out
+    assert main([*arguments, "q=-3:3", "--json", "--tighten", "8"]) == 0
+    (near,) = json.loads(capsys.readouterr().out)
+    assert main([*arguments, "q=-2e5:2e5", "--json"]) == 0
+    (far,) = json.loads(capsys.readouterr().out)
+    assert all(error > 0 for error in near["outputs"]["tau"]["error"]["float"])
+    assert far["outputs"]["tau"]["error"]["float"] == [None, None]
+    assert far["outputs"]["tau"]["highest"] >= near["outputs"]["tau"]["highest"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--range", "q=1:-1"], "--range q: '1:-1' begins above its end"),
+        (["--range", "q"], "not of the form NAME=LOWEST:HIGHEST"),
+        (["--range", "q=0:inf"], "is not finite"),
+        (["--range", "q=:"], "is no range; give NAME=LOWEST:HIGHEST"),
+        (["--range", "x=0:1"], "no input and no parameter"),
+        (["--range", "q=-1:1", "--tighten", "-1"], "--tighten -1: give a number of parts"),
+        (["--range", "q=-1:1"], "a[0] (joint shoulder) has no limits; give --range a=LOWEST:HIGHEST"),
+    ],
+)
+def test_impossible_bounds(
+    wrong: list[str], message: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bounds", PENDULUM, "-f", "rnea", *wrong]) == 2
+    errors = [line for line in lines(capsys.readouterr().err) if "error" in line]
+    assert len(errors) == 1
+    assert message in errors[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -9,17 +10,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
+from rbdgen.graph.bounds.enclosure import Enclosure, precision
+from rbdgen.graph.bounds.interpreter import Bounder
+from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.own.asked import compositions
 from rbdgen.own.text import Own
+from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.progress import Progress, silent
+from rbdgen.pipeline.request import Request
 from rbdgen.relative_error import relative_errors
 from rbdgen.runtime import Library
 from rbdgen.toolchain.targets import target_named
 from rbdgen.wording import option
+
+Array = npt.NDArray[Any]
 
 STATES = 10_000
 
@@ -35,9 +44,12 @@ class Accuracy:
     function: str
     largest: float
     median: float
+    bound: float
+    """The bound of the error at the state with the largest error; infinite if there is none."""
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """The errors, with null for a bound that is infinite."""
+        return {**asdict(self), "bound": self.bound if math.isfinite(self.bound) else None}
 
 
 def float_accuracy(
@@ -66,17 +78,37 @@ def float_accuracy(
     single, double = (
         build_library(robot, replace(options, real=real), progress, own=asked) for real in ("float", "double")
     )
-    return [_accuracy(name, single, double, states) for name in single.functions]
+    request = Request(robot, replace(options, real="float"), own=asked)
+    designed = {function.name: function for function in design_functions(request, progress)}
+    fused = options.contract
+    return [_accuracy(designed[name], single, double, states, fused=fused) for name in single.functions]
 
 
-def _accuracy(name: str, single: Library, double: Library, states: int) -> Accuracy:
+def _accuracy(
+    function: FunctionSource, single: Library, double: Library, states: int, *, fused: bool
+) -> Accuracy:
+    name = function.name
     random = np.random.default_rng(0)
     drawn = double.manifold.random_inputs(single.functions[name].signature.inputs, random, (states,))
     inputs = [values.astype(np.float32) for values in drawn.values()]
     results = _as_tuple(single.functions[name](*inputs))
     references = _as_tuple(double.functions[name](*inputs))
     errors = np.max([relative_errors(r, e) for r, e in zip(results, references, strict=True)], axis=0)
-    return Accuracy(name, float(errors.max()), float(np.median(errors)))
+    worst = int(np.argmax(errors))
+    bound = _bound(function, [x[worst] for x in inputs], [x[worst] for x in references], fused=fused)
+    return Accuracy(name, float(errors.max()), float(np.median(errors)), bound)
+
+
+def _bound(
+    function: FunctionSource, inputs: Sequence[Array], references: Sequence[Array], *, fused: bool
+) -> float:
+    """The bound of the relative error at one state, with these results in double."""
+    bounder = Bounder(unrolled(function.program))
+    x = np.concatenate([np.ravel(values) for values in inputs]).astype(float)[:, None]
+    found = bounder.bound(Enclosure(x, x, np.zeros_like(x)), precision("float", fused=fused))
+    errors = bounder.arrays(found.error[:, 0]).values()
+    pairs = zip(errors, references, strict=True)
+    return max(float(relative_errors((y + error)[None], y[None])[0]) for error, y in pairs)
 
 
 def _as_tuple(result: Any) -> tuple[npt.NDArray[Any], ...]:

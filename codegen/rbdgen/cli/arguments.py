@@ -138,6 +138,11 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
     return values
 
 
+def ranges_of(texts: Sequence[str]) -> dict[str, str]:
+    """The ranges of an option NAME=LOWEST:HIGHEST by name."""
+    return _pairs("--range", texts, "NAME=LOWEST:HIGHEST")
+
+
 def positions_of(option: str, texts: Sequence[str]) -> dict[str, float]:
     """The positions of an option JOINT=VALUE by joint."""
     given: dict[str, Any] = _pairs(option, texts, "JOINT=VALUE")

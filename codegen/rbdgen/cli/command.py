@@ -18,6 +18,7 @@ from rbdgen.cli.arguments import (
     options_of,
     own_of,
     positions_of,
+    ranges_of,
     refuse_others,
     robot_of,
 )
@@ -37,7 +38,9 @@ COMMANDS = (
     "list",
     "inspect",
     "check",
+    "prove",
     "bench",
+    "bounds",
     "inertia",
     "equations",
     "show",
@@ -51,7 +54,8 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0, or 2 after one line that says what is wrong.
 
-    `check` returns 1 if a check failed, and an interrupted command returns 130.
+    `check` and `prove` return 1 if a check failed or a proof is missing, and an interrupted
+    command returns 130.
     """
     if sys.stderr is None:  # closed: print() would write to standard output instead
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  (until the process ends)
@@ -242,6 +246,30 @@ def _check_float(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _prove(parsed: argparse.Namespace) -> int:
+    """Returns 1 if a function is not proved."""
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
+    from rbdgen.prove.prove import prove, prove_robot  # noqa: PLC0415
+
+    console, errors = tables.consoles()
+    if _is_folder("prove", parsed):
+        with shown_on(errors) as done:
+            proofs = prove(Path(parsed.subject), progress=done)
+    else:
+        options = options_of(parsed)
+        robot = robot_of(parsed, parsed.subject)
+        tables.warn(errors, tables.folded(robot.warnings))
+        with shown_on(errors) as done:
+            own = compositions(own_of(parsed), options.functions, robot)
+            proofs = prove_robot(robot, options, done, own)
+    if parsed.json:
+        print(json.dumps([proof.as_json() for proof in proofs], indent=1))
+    else:
+        console.print(tables.proofs_table(proofs))
+    return 0 if all(proof.proved for proof in proofs) else 1
+
+
 def _bench(parsed: argparse.Namespace) -> int:
     from rbdgen.checks.timing import time_library  # noqa: PLC0415
     from rbdgen.cli import tables  # noqa: PLC0415
@@ -290,6 +318,27 @@ def _equations(parsed: argparse.Namespace) -> int:
         print(document, end="")
     else:
         write_file(parsed.out, document)
+    return 0
+
+
+def _bounds(parsed: argparse.Namespace) -> int:
+    options = options_of(parsed)
+    given = ranges_of(parsed.range)
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.own.asked import compositions  # noqa: PLC0415
+    from rbdgen.pipeline.bounded import bounded  # noqa: PLC0415
+    from rbdgen.pipeline.request import Request  # noqa: PLC0415
+
+    robot = robot_of(parsed, parsed.robot)
+    console, errors = tables.consoles()
+    tables.warn(errors, tables.folded(robot.warnings))
+    with shown_on(errors) as done:
+        own = compositions(own_of(parsed), options.functions, robot)
+        found = bounded(Request(robot, options, own=own), given, parsed.tighten, done)
+    if parsed.json:
+        print(json.dumps([bounds.as_json() for bounds in found], indent=1))
+    else:
+        console.print(tables.bounds_table(found))
     return 0
 
 
@@ -361,7 +410,9 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "list": _list,
     "inspect": _inspect,
     "check": _check,
+    "prove": _prove,
     "bench": _bench,
+    "bounds": _bounds,
     "inertia": _inertia,
     "equations": _equations,
     "show": _show,

@@ -27,7 +27,9 @@ Other commands:
   rbdgen list                       list the functions
   rbdgen inspect ROBOT              show the tree, indices, masses, warnings
   rbdgen check DIR|ROBOT            check the code on this machine
+  rbdgen prove DIR|ROBOT            prove that the C has no undefined behaviour
   rbdgen bench DIR|ROBOT            measure the time of calls from Python
+  rbdgen bounds ROBOT               bound values and rounding errors over ranges
   rbdgen inertia                    write operations on inertias as C
   rbdgen equations ROBOT            print M, C and g of a small robot
   rbdgen cover ROBOT                print capsules that cover its shapes
@@ -100,7 +102,22 @@ def check_parser() -> argparse.ArgumentParser:
         "  rbdgen check DIR                 recompile a folder, run its self-test, try\n"
         "                                   identities, compare with Pinocchio if installed\n"
         "  rbdgen check ROBOT               the same for new code, which is not kept\n"
-        "  rbdgen check ROBOT --real float  the relative error of every function in float\n",
+        "  rbdgen check ROBOT --real float  the relative error of every function in float,\n"
+        "                                   and the bound of the largest\n",
+    )
+    _add_subject(parser)
+    return parser
+
+
+def prove_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen prove",
+        "DIR|ROBOT ",
+        "Proves by Frama-C/Eva that generated C has no undefined behaviour: no access out of\n"
+        "bounds, nothing read before it is written, no overflow of integers.\n\n"
+        "  rbdgen prove DIR    a folder made with --target portable or for a small machine;\n"
+        "                      writes the result to its manifest and README\n"
+        "  rbdgen prove ROBOT  the same for new portable code, which is not kept\n",
     )
     _add_subject(parser)
     return parser
@@ -225,17 +242,50 @@ def show_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def bounds_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen bounds",
+        "ROBOT ",
+        "Bounds the values and the rounding errors of functions, in float and in double, over\n"
+        "ranges of all inputs. Inputs without a range are within the limits of the joints.\n\n"
+        "  rbdgen bounds arm7 -f rnea --range a=-20:20\n"
+        "  rbdgen bounds arm7 -f rnea --range a=-20:20 --tighten 1000     tighter, slower\n"
+        "  rbdgen bounds arm7 -f gravity --param 'mass:*' --range 'mass:*=+-10%'\n",
+    )
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument(
+        "--range",
+        metavar="NAME=LOW:HIGH",
+        action="append",
+        default=[],
+        help="the range of an input, of one of its elements such as q[3], or of parameters (also +-10%%)",
+    )
+    parser.add_argument(
+        "--tighten",
+        metavar="N",
+        type=int,
+        default=0,
+        help="cut the ranges into at most N parts, the worst of them first (default 0: do not cut)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, with the bounds of every element")
+    add_robot_options(parser)
+    _add_function_options(parser)
+    return parser
+
+
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "guide": guide_parser,
     "generate": generate_parser,
     "list": list_parser,
     "inspect": inspect_parser,
     "check": check_parser,
+    "prove": prove_parser,
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,
     "show": show_parser,
     "cover": cover_parser,
+    "bounds": bounds_parser,
     "cache": cache_parser,
     "completion": completion_parser,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
@@ -14,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
+from rbdgen.bounds.bounds import Bounds
 from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
@@ -23,6 +25,7 @@ from rbdgen.functions.table import ALL
 from rbdgen.functions.whole import WHOLE
 from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
+from rbdgen.prove.prove import Proof
 from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
 
@@ -87,6 +90,48 @@ def forms_table() -> Table:
             function.summary,
             "\n".join(f"{form.name} ({form.source})" for form in function.all_forms),
         )
+    return table
+
+
+def proofs_table(proofs: Iterable[Proof]) -> Table:
+    """One line per function: whether it is proved, alarms, and statements."""
+    table = Table(title="proofs", title_justify="left")
+    for column in ("function", "proved", "alarms", "statements reached", "finite", "kinds of alarms"):
+        table.add_column(column, overflow="fold")
+    for proof in proofs:
+        table.add_row(
+            proof.function,
+            "yes" if proof.proved else "no",
+            str(proof.alarms),
+            f"{proof.reached} of {proof.statements}",
+            "proved" if proof.finite else "not proved",
+            escape("; ".join(proof.kinds)),
+        )
+    return table
+
+
+def bounds_table(found: Iterable[Bounds]) -> Table:
+    """One line per output: the range of its elements, and the largest rounding errors."""
+    table = Table(title="bounds", title_justify="left", caption_justify="left")
+    table.add_column("output", no_wrap=True)
+    for column in ("lowest", "highest", "error in double", "error in float"):
+        table.add_column(column, justify="right")
+    table.add_column("unit", overflow="fold")
+    endless = False
+    for bounds in found:
+        for name, output in bounds.outputs.items():
+            ends = [output.lowest.min(initial=math.inf), output.highest.max(initial=-math.inf)]
+            errors = [output.error[real].max(initial=0) for real in ("double", "float")]
+            endless |= not all(map(math.isfinite, (*ends, *errors)))
+            table.add_row(
+                f"{bounds.function}: {name}",
+                *(f"{end:.6g}" if math.isfinite(end) else "no bound" for end in ends),
+                *(f"{error:.2g}" if math.isfinite(error) else "no bound" for error in errors),
+                escape(output.unit),
+            )
+    table.caption = "of the elements of an output, the lowest and the highest; --json has all"
+    if endless:
+        table.caption += "\nno bound: the interval of a divisor contains 0; narrower ranges help"
     return table
 
 
@@ -208,10 +253,11 @@ def accuracy_table(rows: Iterable[Accuracy], states: int) -> Table:
     """The relative errors of every function in float."""
     table = Table(title=f"float against double, {states:,} random states", title_justify="left")
     table.add_column("function")
-    for column in ("median relative error", "largest"):
+    for column in ("median relative error", "largest", "its bound"):
         table.add_column(column, justify="right")
     for row in rows:
-        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}")
+        bound = f"{row.bound:.1e}" if math.isfinite(row.bound) else "none"
+        table.add_row(row.function, f"{row.median:.1e}", f"{row.largest:.1e}", bound)
     return table
 
 

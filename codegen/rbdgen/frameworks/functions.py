@@ -23,6 +23,7 @@ class More:
     sources: Callable[[Sequence[str]], Sources]  # writes their sources, for callers other than Python
     watched: Callable[[], AbstractContextManager[Watch]] = lambda: nullcontext(Watch())  # shows compilations
     show: Callable[..., Any] | None = None  # makes the page of the robot
+    bounds: Callable[..., Any] | None = None  # bounds values and rounding errors of a function
 
 
 class Functions:
@@ -65,8 +66,16 @@ class Functions:
 def functions_of(more: More | None, framework: str, library: Library) -> Any:
     """The functions of `library` for a framework, such as "jax"; `more` builds derivatives that it lacks.
 
-    For "show" it is the function that makes the page of the robot.
+    For "show" it is the function that makes the page of the robot, and for "bounds" the one that bounds a
+    function.
     """
+    if framework == "bounds":
+        if more is None or more.bounds is None:
+            raise LoadError(
+                "bounds: a library from a folder has no description of its robot; "
+                "call rbdgen.build(rbdgen.load_robot(FILE)) or the command rbdgen bounds"
+            )
+        return more.bounds
     if framework == "show":
         if more is None or more.show is None:
             raise LoadError(

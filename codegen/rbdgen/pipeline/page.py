@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+from rbdgen.bounds.bounds import Bounds
 from rbdgen.emit.package import FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.errors import OptionError, either
@@ -13,6 +14,7 @@ from rbdgen.frameworks.functions import More
 from rbdgen.functions.composition import Composition
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
+from rbdgen.pipeline.bounded import bounded
 from rbdgen.pipeline.compilation import style, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.design_cache import cached_design
@@ -89,6 +91,11 @@ def _library(request: Request, progress: Progress, later: Later) -> Library:
         with later() as told:
             return designed(request.for_frameworks(functions, packed=False), store, told)
 
+    def bounds(name: str, given: Mapping[str, object], tighten: object) -> Bounds:
+        with later() as told:
+            (found,) = bounded(request.only(name), given, tighten, told)
+            return found
+
     @contextmanager
     def watched() -> Iterator[Watch]:
         with later() as told:
@@ -96,7 +103,7 @@ def _library(request: Request, progress: Progress, later: Later) -> Library:
 
     found, toolchain = designed(request, store, progress), toolchain_of(request.options)
     with built(found, toolchain, store, Compiling(progress)) as folder:
-        return open_built(folder, More(library, sources, watched, request.robot.show))
+        return open_built(folder, More(library, sources, watched, request.robot.show, bounds))
 
 
 def generate(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import LoadError
 from ..signature import SizedArgument, SizedSignature
 from .compiled import Code, Compiled
 from .documentation import told
@@ -83,6 +84,36 @@ class Function(Compiled):
             return dense_of(self.signature.outputs[0], np.asarray(results))
         pairs = zip(self.signature.outputs, results, strict=True)
         return self._tuple(*(dense_of(output, np.asarray(array)) for output, array in pairs))
+
+    def bounds(
+        self, ranges: Mapping[str, object] | None = None, /, *, tighten: int = 0, **inputs: object
+    ) -> Any:
+        """Bounds of the values and of the rounding errors of the C, in `float` and in `double`, if the inputs
+        are within ranges: `rnea.bounds(q=(-3, 3), v=(-2, 2), a=(-20, 20))["tau"].error["float"]`.
+
+        Args:
+            ranges: ranges by the names of inputs, of their elements ("q[3]") and of parameters that are
+                inputs ("mass:*"), as pairs or as texts: "-3:3", and "+-10%" of the default of a parameter.
+            tighten: the number of parts into which the ranges are cut at most. More parts give tighter bounds
+                and take longer.
+            inputs: the ranges of inputs, pairs (lowest, highest) of numbers or of arrays in their shape. The
+                others are within the limits of the joints.
+
+        Returns:
+            The bounds by output: arrays `lowest`, `highest` and `error` in the shape and unit of the output,
+            infinite where there is no bound.
+
+        Raises:
+            LoadError: the library comes from a folder, which has no description of the robot.
+            OptionError: a range is missing or impossible.
+        """
+        if self._content.frameworks is None:
+            raise LoadError(
+                "bounds: this package stands alone; pip install rbdgen and call rbdgen.build(ROBOT), or the "
+                "command rbdgen bounds"
+            )
+        of_function = self._content.frameworks("bounds", self._content.library)
+        return of_function(self.__name__, {**(ranges or {}), **inputs}, tighten)
 
     def _of_outputs(self, told: Callable[[SizedArgument], Any]) -> Any:
         outputs = self.signature.outputs

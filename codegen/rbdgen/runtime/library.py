@@ -51,7 +51,7 @@ class Library:
     def __init__(
         self, content: Content, manifest: Mapping[str, Any], code: Code, frameworks: Frameworks | None = None
     ) -> None:
-        self._frameworks = frameworks
+        self._frameworks = content.frameworks = frameworks
         self.folder = content.folder
         self.content = content
         content.library = self

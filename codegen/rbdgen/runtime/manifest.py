@@ -19,12 +19,12 @@ def folder_of(given: object) -> Path:
     return Path(given)
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest of a compiled folder. Raises LoadError if it is missing, or the folder is not compiled."""
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a generated folder. Raises LoadError if it is missing or has another format."""
     path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        name, built, written = manifest["name"], manifest.get("build"), manifest.get("format")
+        _, written = manifest["name"], manifest.get("format")
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise LoadError(_no_manifest(folder, path)) from error
     if written != MANIFEST_FORMAT:
@@ -32,6 +32,13 @@ def manifest_of(folder: Path) -> dict[str, Any]:
             f"{path}: its format is {written!r}, this rbdgen opens {MANIFEST_FORMAT};"
             " generate the folder again"
         )
+    return manifest
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """The manifest of a compiled folder. Raises LoadError if it is missing, or the folder is not compiled."""
+    manifest = read_manifest(folder)
+    name, built = manifest["name"], manifest.get("build")
     if "__init__.py" not in manifest.get("files", ()):
         host = either('target="host"', "--target host")
         raise LoadError(

@@ -48,6 +48,7 @@ class Content:
     """
 
     library: Any  # the library that was opened
+    frameworks: Any  # what makes further things of the library; None in a package that stands alone
 
     def __init__(self, folder: Path, files: Sequence[str], revive: Revive) -> None:
         self.folder = folder

@@ -1,0 +1,1 @@
+"""An interpreter of graphs that bounds every value and its rounding error over a box of inputs."""

@@ -1,0 +1,1 @@
+"""Proves by Frama-C/Eva that generated C has no undefined behaviour."""

@@ -1,12 +1,14 @@
-"""A whole-body controller of the quadruped in one C function: the trunk is pushed and comes back.
+"""A whole-body controller of the quadruped in one C function: the trunk is pushed, and comes back if it can.
 
 The controller distributes the wanted force on the trunk among the four feet, keeps every foot's force in a
-friction pyramid, and the torques of the motors in their limits. `contact_aba` simulates the robot.
+friction pyramid, and the torques of the motors in their limits. `contact_step` simulates the robot: its feet
+lift off and slide, by the exact law of Coulomb. A weak push moves no foot. After a stronger one the trunk
+comes back even though feet slip, and a hard push makes the robot fall.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,11 +22,15 @@ ROBOT = rbdgen.load_robot(
     contacts=[rbdgen.Point(foot, f"{foot}_shank", (0, 0, -0.2)) for foot in FEET],
 )
 
-LIMIT, FRICTION, LEAST = 6.0, 0.6, 1.0
-"""The largest torque, in N m, the coefficient of friction, and the least normal force of a foot, in N."""
+LIMIT, FRICTION, LEAST = 6.0, 0.4, 1.0
+"""The largest torque, in N m, the coefficient of friction that the controller assumes, and the least normal
+force of a foot that it asks for, in N."""
 
-STEP, STEPS, PUSH = 1e-3, 1500, 60.0
-"""The time step, in s, the number of steps, and the force of the push, in N, which lasts 0.1 s."""
+FLOOR = 0.5
+"""The coefficient of friction of the floor."""
+
+STEP, STEPS, PUSHES = 1e-3, 1500, (20.0, 40.0, 60.0)
+"""The time step, in s, the number of steps, and the forces of the pushes, in N, which last 0.1 s."""
 
 
 @rbdgen.function(
@@ -49,25 +55,43 @@ def balance(robot: Any, q: Any, v: Any, q_ref: Any, gains: Any) -> Any:
     return np.clip((force - J.T @ f.ravel())[6:], -LIMIT, LIMIT), f
 
 
-def main() -> None:
-    """Simulates a push to the left, and prints where the trunk is four times a second."""
-    library = rbdgen.build(ROBOT, functions=[balance, "contact_aba", "integrate"])
-    print(f"balance takes {library.balance.cost['total']} operations")
+class Pushed(NamedTuple):
+    """How far the trunk and the feet moved in mm, at most and in the end, and the largest torque in N m."""
+
+    trunk: float
+    end: float
+    feet: float
+    torque: float
+
+
+def pushed(library: Any, push: float) -> Pushed:
+    """Simulates a push to the left."""
     q = library.neutral()
     q[7:] = np.tile([0, 0.7, -1.4], 4)
-    q_ref, gains = q.copy(), np.array([100.0, 20.0])
-    v, largest, lightest = np.zeros(18), 0.0, np.inf
-    for k in range(STEPS + 1):
-        tau, forces = library.balance(q, v, q_ref, gains)
-        largest, lightest = max(largest, np.abs(tau).max()), min(lightest, forces[:, 2].min())
-        if k % 250 == 0:
-            x, y, z = 1000 * (q[:3] - q_ref[:3])
-            print(f"{k * STEP:.2f} s: the trunk is off by {x:.1f}, {y:.1f}, {z:.1f} mm")
-        push = PUSH if k * STEP < 0.1 else 0.0
-        a, _ = library.contact_aba(q, v, np.concatenate([[0, push, 0, 0, 0, 0], tau]))
-        v = v + STEP * a
-        q = library.integrate(q, STEP * v)
-    print(f"the largest torque is {largest:.2f} N m, the least normal force {lightest:.2f} N")
+    q[2] -= library.contact_pose(q)[0][0, 2]  # the feet are on the floor
+    q_ref, v, gains, feet = q.copy(), np.zeros(18), np.array([100.0, 20.0]), library.contact_pose(q)[0]
+    trunk, moved, torque = [], 0.0, 0.0
+    for k in range(STEPS):
+        tau, _ = library.balance(q, v, q_ref, gains)
+        forces = np.concatenate([[0, push if k * STEP < 0.1 else 0, 0, 0, 0, 0], tau])
+        q, v, *_ = library.contact_step(q, v, forces, STEP, friction=np.full(4, FLOOR))
+        trunk.append(1000 * np.linalg.norm(q[:3] - q_ref[:3]))
+        moved = max(moved, 1000 * np.linalg.norm(library.contact_pose(q)[0] - feet, axis=1).max())
+        torque = max(torque, np.abs(tau).max())
+    return Pushed(max(trunk), trunk[-1], moved, torque)
+
+
+def main() -> None:
+    """Simulates pushes, and prints how far the robot moved."""
+    library = rbdgen.build(ROBOT, functions=[balance, "contact_step", "contact_pose"])
+    print(f"balance takes {library.balance.cost['total']} operations")
+    for push in PUSHES:
+        found = pushed(library, push)
+        print(
+            f"{push:.0f} N: the trunk moves by {found.trunk:.1f} mm and is off by {found.end:.1f} mm after "
+            f"{STEP * STEPS:.1f} s; feet move by {found.feet:.1f} mm; the largest torque is "
+            f"{found.torque:.2f} N m"
+        )
 
 
 if __name__ == "__main__":

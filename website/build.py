@@ -16,7 +16,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rbdgen.cli.parsers import PARSERS
 from website.drawing import in_page
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -33,13 +32,42 @@ _OUTSIDE: Final = re.compile(r"(!\[[^\]]*\]\()(?:\.\./)+((?:examples|benchmarks)
 _DRAWN: Final = re.compile(r"!\[[^\]]*\]\((pictures/\w+\.svg)\)")
 """A picture of `website.pictures`."""
 
-_PLACE: Final = "<!-- show -->"
-"""Where Home has a robot in 3D, if the command line can write such a page."""
-
-_SHOWN: Final = "pendulum.html"
 _FRAME: Final = (
-    f'<iframe class="show" src="{_SHOWN}" title="A double pendulum in 3D" loading="lazy"></iframe>'
+    '<iframe class="show" src="shown/double_pendulum.html" title="A double pendulum in 3D" '
+    'loading="lazy"></iframe>'
 )
+
+_LINKS: Final = ", ".join(
+    f'<a href="shown/{name}.html">{said}</a>'
+    for name, said in (("arm7", "an arm"), ("quadruped12", "a quadruped"), ("humanoid30", "a humanoid"))
+)
+
+_PLACES: Final = {
+    "<!-- show -->": _FRAME,
+    "<!-- robots -->": f"The pages of {_LINKS} are made by the same command, `rbdgen show`.",
+}
+"""Where Home has a robot in 3D and links to pages of others. The links are HTML, since the pages are no
+Markdown."""
+
+_FEET: Final = [
+    f"--contact={end}_{side}={end}_{side}_shank:0,0,-0.2,0.02"
+    for end in ("front", "hind")
+    for side in ("left", "right")
+]
+_STANDING: Final = ",".join(
+    f"{end}_{side}_{joint}={angle}"
+    for end in ("front", "hind")
+    for side in ("left", "right")
+    for joint, angle in (("flexion", 0.7), ("knee", -1.4))
+)
+
+SHOWN: Final = {
+    "double_pendulum": [],
+    "arm7": ["--pose=joint2=0.7,joint4=1.3,joint6=0.9"],
+    "quadruped12": ["--base=floating", *_FEET, f"--pose={_STANDING}"],
+    "humanoid30": ["--base=floating"],
+}
+"""The robots that have pages in shown/, with the options of `rbdgen show`."""
 
 _REMOTE: Final = re.compile(r'https://unpkg\.com/iframe-worker[^"\']*')
 
@@ -68,7 +96,8 @@ def stage(docs: Path, pages: Path) -> None:
                 raise SiteError(f"{page.relative_to(pages)}: there is no picture {picture}")
             (pages / picture).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(docs.parent / picture, pages / picture)
-        text = text.replace(_PLACE, _FRAME if "show" in PARSERS else "")
+        for place, put in _PLACES.items():
+            text = text.replace(place, put)
         text = _OUTSIDE.sub(rf"\g<1>{up}\g<2>)", text)
         for shown in _DRAWN.finditer(text):
             text = text.replace(shown[0], _drawn(page, shown[1]))
@@ -112,10 +141,20 @@ def build(builder: str) -> None:
     if done := subprocess.run([found, *arguments], cwd=ROOT, env=environment, check=False).returncode:
         raise SiteError(f"{program} ended with {done}; its message is above")
     without_network(SITE)
-    if "show" in PARSERS:
-        robot = ["show", "double_pendulum", "-o", str(SITE / _SHOWN)]
-        if status := subprocess.run([sys.executable, "-m", "rbdgen", *robot], check=False).returncode:
-            raise SiteError(f"rbdgen show ended with {status}; its message is above")
+    show(SITE / "shown")
+
+
+def show(folder: Path) -> None:
+    """Writes the pages of robots, all at the same time. Raises SiteError if one is not written."""
+    folder.mkdir()
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "rbdgen", "show", robot, *options, "-o", str(folder / f"{robot}.html")]
+        )
+        for robot, options in SHOWN.items()
+    ]
+    if failed := [status for status in [one.wait() for one in started] if status]:
+        raise SiteError(f"rbdgen show ended with {failed[0]}; its message is above")
 
 
 def main() -> int:

@@ -100,6 +100,7 @@ BAD: dict[str, tuple[list[str], str]] = {
         "--base is an option of a robot",
     ),
     "list: a snap of no robot": (["list", "--snap", "0"], "--snap is an option of a robot"),
+    "list: a contact of no robot": (["list", "--contact", "tip"], "list: --contact is an option of a robot"),
     "list: unknown option": (["list", "--all"], "--all"),
     "inspect: a folder": (["inspect", "folder.urdf"], "folder.urdf"),
     "inspect: nothing": (["inspect"], "required"),

@@ -13,6 +13,7 @@ import pytest
 
 import rbdgen
 from rbdgen.inertia.operations import OPERATIONS
+from rbdgen.inertia.physical import Factor
 from rbdgen.signature import SizedArgument
 
 WARNINGS = (
@@ -20,7 +21,10 @@ WARNINGS = (
     *("-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror"),
 )
 
-IN_PLACE = ["rotated", "translated", "transformed", "merged", "split", "factored", "to_ksl", "from_ksl"]
+IN_PLACE = [
+    *("rotated", "translated", "transformed", "merged", "split", "factored", "factored_any_rank"),
+    *("to_ksl", "from_ksl"),
+]
 
 REALS = {"double": (np.float64, ctypes.c_double, 1e-14), "float": (np.float32, ctypes.c_float, 2e-6)}
 
@@ -50,6 +54,8 @@ def inputs(operation: str, dtype: Any, count: int) -> list[np.ndarray]:
             return {"ksl": body.to_ksl, "pseudo_inertia": body.to_pseudo_inertia}.get(
                 argument.name, lambda: body.parameters
             )()
+        if argument.name == "tolerance":
+            return np.full(count, 64 * np.finfo(dtype).eps)
         return generator.normal(size=(count, *argument.shape))
 
     return [value(x).astype(dtype) for x in OPERATIONS[operation].signature.sized({}).inputs]
@@ -61,7 +67,9 @@ def of_python(operation: str, arguments: list[np.ndarray]) -> np.ndarray:
     if operation.startswith("from_"):
         return getattr(rbdgen.Inertia, operation)(first).parameters
     body = rbdgen.Inertia(first)
-    if operation == "factored":
+    if operation == "rank":
+        return np.asarray(body.factor().rank, float)
+    if operation.startswith("factored"):
         L = np.linalg.cholesky(body.about_center)
         found = body.factor()
         lower = L[..., [0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]]
@@ -82,13 +90,65 @@ def test_as_python(operation: str, real: str, folder: Path) -> None:
     assert ours.shape == expected.shape
     assert ours.dtype == dtype
     scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True)
-    if operation == "factored":
+    if operation.startswith("factored"):
         scale = scale * 100  # rounding of the largest entry reaches the smallest pivot
     if operation == "quadratic":
         scale = np.abs(expected).max()
     assert (np.abs(ours - expected) <= tolerance * scale).all()
     for k in range(5):
         assert (function(*(x[k] for x in arguments)) == ours[k]).all()
+
+
+RODS = [(0, 0, 1), (1, 0, 0), (1, 1e-8, 0), (1e-3, 1e-5, 1), (0.3, 0.4, 0.5)]
+
+
+def of_any_rank() -> dict[str, tuple[rbdgen.Inertia, int]]:
+    """Solids, a plate, rods near an axis and far from one, a point and no body, with their ranks."""
+    made, center = rbdgen.Inertia.from_center_of_mass, [0.1, -0.2, 0.3]
+    found = {"solid": (made(2.0, center, np.diag([0.02, 0.03, 0.04])), 6)}
+    found["plate"] = (made(2.0, center, np.diag([0.02, 0.03, 0.05])), 6)
+    for direction in RODS:
+        n = np.array(direction) / np.linalg.norm(direction)
+        found[f"rod {direction}"] = (made(0.5, center, 0.1 * (np.eye(3) - np.outer(n, n))), 5)
+    found["point"] = (made(1.5, center, np.zeros((3, 3))), 3)
+    found["nothing"] = (rbdgen.Inertia(np.zeros(10)), 0)
+    return found
+
+
+@pytest.mark.parametrize("body", of_any_rank())
+def test_any_rank(body: str, real: str, folder: Path) -> None:
+    """F F^T is the inertia, columns of zeros show the rank, and the rank is that of Python."""
+    inertia, rank = of_any_rank()[body]
+    dtype, _, tolerance = REALS[real]
+    given, least = inertia.parameters.astype(dtype), 64 * float(np.finfo(dtype).eps)
+    functions = rbdgen.load(folder).functions
+    assert functions["rank"](given, least) == rank == rbdgen.Inertia(given).factor().rank
+    a, *b_and_L = functions["factored_any_rank"](given, least).astype(float)
+    L = np.zeros((3, 3))
+    L[[0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]] = b_and_L[3:]
+    F = Factor(rank, a, np.array(b_and_L[:3]), L).matrix
+    whole = inertia.to_matrix()
+    assert np.abs(F @ F.T - whole).max() <= tolerance * np.abs(whole).max()
+    assert (np.diag(L) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        (-1, 0, 0, 0, 0, 0, 0, 0, 0, 0),  # a negative mass
+        (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),  # moments without a mass
+        (0, 0, 0, 0, 1, 0, 1, 0, 0, 1),
+        (1, 0, 0, 0, 1, 0, 1, 0, 0, -1),  # negative moments
+        (1, 0, 0, 0, 0, 1, 0, 0, 0, 0),
+        (1, 0, 0, 0, np.nan, 0, 0, 0, 0, 0),
+    ],
+)
+def test_no_rank(impossible: tuple[float, ...], real: str, folder: Path) -> None:
+    """The rank and part of the factor of an inertia that no body can have are NaN."""
+    functions = rbdgen.load(folder).functions
+    given = np.array(impossible, REALS[real][0])
+    assert np.isnan(functions["rank"](given, 1e-6))
+    assert np.isnan(functions["factored_any_rank"](given, 1e-6)).any()
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,8 @@ COUNTS = {
     "rate": (42, 27),
     "equation_of_motion": (57, 45),
     "factored": (15, 13),  # and 3 divisions, 4 roots
+    "factored_any_rank": (75, 67),  # and 7 divisions, 8 roots, 128 selections
+    "rank": (37, 46),
     "to_matrix": (0, 0),
     "to_pseudo_inertia": (1, 5),
     "from_pseudo_inertia": (0, 3),
@@ -33,7 +35,13 @@ COUNTS = {
 }
 """Multiplications and additions. The transformation of a dense 6 x 6 matrix takes 432 + 360."""
 
-OTHERS = {"factored": (3, 4), "to_ksl": (1, 0), "from_ksl": (1, 0)}
+OTHERS = {
+    "factored": (3, 4),
+    "factored_any_rank": (7, 8),
+    "rank": (4, 5),
+    "to_ksl": (1, 0),
+    "from_ksl": (1, 0),
+}
 """Divisions and roots."""
 
 

@@ -36,14 +36,21 @@ def test_the_tool_reaches_its_target(
 
 
 def test_the_trunk_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
-    """The push reaches the limits of torques and forces, and the feet hold the trunk all the same."""
+    """The feet hold a weak push. After a stronger one, the trunk comes back at the limit of the torques, even
+    though feet have moved. A hard push makes the robot fall."""
     text = printed("balance", capsys)
-    rows = re.findall(r"off by (-?[\d.]+), (-?[\d.]+), (-?[\d.]+) mm$", text, re.MULTILINE)
-    away = [max(abs(float(x)) for x in row) for row in rows]
-    assert len(away) == 7
-    assert max(away) > 20
-    assert away[-1] < 0.1
-    assert "the largest torque is 6.00 N m, the least normal force 1.00 N" in text
+    rows = re.findall(r"^(\d+) N: .*?([\d.]+) mm .*?([\d.]+) mm .*?([\d.]+) mm; .*?([\d.]+) N m$", text, re.M)
+    (weak, strong, hard) = [[float(x) for x in row] for row in rows]
+    assert (weak[0], strong[0], hard[0]) == (20, 40, 60)
+    assert 5 < weak[1] < 50
+    assert weak[2] < 0.1
+    assert weak[3] < 0.5
+    assert weak[4] < 6
+    assert 20 < strong[1] < 100
+    assert strong[2] < 0.1
+    assert strong[3] > 5
+    assert strong[4] == hard[4] == 6
+    assert hard[1] > 100
 
 
 def test_filters_know_more_than_sensors(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from website.build import ROOT, SiteError, build, stage, without_network
+from rbdgen.cli.parsers import PARSERS
+from website.build import ROOT, SHOWN, SiteError, build, show, stage, without_network
 
 
 def page(folder: Path, name: str, text: str) -> Path:
@@ -28,14 +29,24 @@ def test_pictures_of_examples_come_along(tmp_path: Path) -> None:
     assert (tmp_path / "pages/start/two.md").read_text() == "![A](../examples/a.png) [one](../one.md)"
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_robot_is_shown_if_there_is_a_command_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
-) -> None:
-    monkeypatch.setattr("website.build.PARSERS", {"show": None} if known else {})
-    page(tmp_path / "docs", "index.md", "a <!-- show --> b")
+def test_home_shows_a_robot_and_leads_to_the_pages_of_others(tmp_path: Path) -> None:
+    """Every robot that has a page is shown or linked, and no other."""
+    page(tmp_path / "docs", "index.md", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
     stage(tmp_path / "docs", tmp_path / "pages")
-    assert ("<iframe" in (tmp_path / "pages/index.md").read_text()) is known
+    text = (tmp_path / "pages/index.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'(?:src|href)="shown/(\w+)\.html"', text)) == sorted(SHOWN)
+    assert "<!--" not in text
+
+
+def test_the_options_of_pages_are_options() -> None:
+    for robot, options in SHOWN.items():
+        PARSERS["show"]().parse_args([robot, *options])
+
+
+def test_a_page_that_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("website.build.SHOWN", {"no_robot": []})
+    with pytest.raises(SiteError, match=r"^rbdgen show ended with 2; its message is above$"):
+        show(tmp_path / "shown")
 
 
 def test_a_picture_that_is_missing(tmp_path: Path) -> None:

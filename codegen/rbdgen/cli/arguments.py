@@ -120,9 +120,15 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
 def refuse_others(command: str, parsed: argparse.Namespace, known: Sequence[str], why: str) -> None:
     """Raises OptionError, with the reason `why`, if an option is given that is not in `known`."""
     parser = PARSERS[command]()
-    for option, value in vars(parsed).items():
-        if option not in known and value != parser.get_default(option):
-            raise OptionError(f"{command}: --{option.replace('_', '-')} {why}")
+    for name, value in vars(parsed).items():
+        if name not in known and value != parser.get_default(name):
+            raise OptionError(f"{command}: {_option_of(parser, name)} {why}")
+
+
+def _option_of(parser: argparse.ArgumentParser, name: str) -> str:
+    """The option, such as --contact, that sets this name of the parsed arguments; the first if several do."""
+    texts = [action.option_strings[-1] for action in parser._actions if action.dest == name]
+    return texts[0] if texts else name
 
 
 def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from rbdgen.model.inertia import Inertia as Body
 from rbdgen.model.inertial_parameters import entries, inertia_of, parameters_of
+from rbdgen.model.semidefinite import lower_triangular, semidefinite
 from rbdgen.runtime.log_cholesky import linear_of, log_cholesky_of
 from rbdgen.signature import Argument, Signature
 from rbdgen.spatial.ops import IDENTITY, NO_MOTION, Force, Matrix, Motion, Vector, mirrored
@@ -63,6 +64,11 @@ def _from_center_of_mass(mass: Elements, center: Elements, about_center: Element
 def _factored(ten: Elements) -> list[Scalar]:
     a, b, L = inertia_of(ten).factor()
     return [a, *b, *entries(L.T)]
+
+
+def _factored_any_rank(ten: Elements, tolerance: Elements) -> list[Scalar]:
+    found = semidefinite(inertia_of(ten), tolerance[0])
+    return [found.a, *found.b, *entries(lower_triangular(found.columns).T)]
 
 
 def _matrix_of(ten: Elements) -> list[Scalar]:
@@ -132,6 +138,10 @@ FACTOR: Final = Argument(
     "kg^1/2, kg^1/2 m",
     "a, b, Lxx Lyx Lyy Lzx Lzy Lzz of F = [[a 1, 0], [b x, L]], I = F F^T",
 )
+TOLERANCE: Final = Argument(
+    "tolerance", "scalar", (), "1", "moments up to this share of Ixx + Iyy + Izz are 0, such as 1e-14"
+)
+RANK: Final = Argument("rank", "scalar", (), "1", "6, 5 (a rod), 3 (a point), 0 (no mass), or NaN")
 MATRIX: Final = Argument("matrix", "values", (6, 6), _UNITS, "[[m 1, -h x], [h x, J]], h = m c")
 PSEUDO: Final = Argument("pseudo_inertia", "values", (4, 4), _UNITS, "[[Sigma, h], [h^T, m]]")
 
@@ -194,6 +204,16 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
             Signature("factored", (INERTIA,), (FACTOR,)),
             "I = F F^T of full rank (NaN or infinity for lower ranks)",
             _factored,
+        ),
+        Operation(
+            Signature("factored_any_rank", (INERTIA, TOLERANCE), (FACTOR,)),
+            "I = F F^T of any rank, with columns of zeros (NaN if no body can have the inertia)",
+            _factored_any_rank,
+        ),
+        Operation(
+            Signature("rank", (INERTIA, TOLERANCE), (RANK,)),
+            "the rank of I, with the tolerance of factored_any_rank",
+            lambda ten, tolerance: [semidefinite(inertia_of(ten), tolerance[0]).rank],
         ),
         Operation(Signature("to_matrix", (INERTIA,), (MATRIX,)), "the 6 x 6 matrix", _matrix_of),
         Operation(

@@ -16,7 +16,7 @@ from itertools import compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
 
-from rbdgen.errors import GraphError
+from rbdgen.errors import GraphError, ModelError
 from rbdgen.functions.form import Form
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
@@ -218,8 +218,9 @@ class _Descent:
         if count is None or not count.says(most):
             try:
                 count = self.counted[alike] = counted(part, self.function, self.form, most)
-            except (ZeroDivisionError, GraphError):
-                # massless bodies need inertia from bodies beyond the chain, and a base needs enough contacts
+            except (ZeroDivisionError, GraphError, ModelError):
+                # massless bodies need mass and inertia from bodies beyond the chain, and a base needs
+                # enough contacts
                 count = counted(whole, self.function, self.form, most)
             self.budget -= count.least
         return count

@@ -100,6 +100,21 @@ void inertia_equation_of_motion(const double *INERTIA_RESTRICT inertia, const do
 void inertia_factored(const double *INERTIA_RESTRICT inertia, double *INERTIA_RESTRICT factor);
 void inertia_factored_in_place(double *INERTIA_RESTRICT inertia);
 
+/* I = F F^T of any rank, with columns of zeros (NaN if no body can have the inertia).
+   in   inertia[10], kg, kg m, kg m^2: m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin
+   in   tolerance[1], 1: moments up to this share of Ixx + Iyy + Izz are 0, such as 1e-14
+   out  factor[10], kg^1/2, kg^1/2 m: a, b, Lxx Lyx Lyy Lzx Lzy Lzz of F = [[a 1, 0], [b x, L]], I = F F^T
+   303 operations = 75 mul + 67 add + 7 div + 18 neg + 8 sqrt + 0 trig + 45 select + 83 select_le. */
+void inertia_factored_any_rank(const double *INERTIA_RESTRICT inertia, const double *INERTIA_RESTRICT tolerance, double *INERTIA_RESTRICT factor);
+void inertia_factored_any_rank_in_place(double *INERTIA_RESTRICT inertia, const double *INERTIA_RESTRICT tolerance);
+
+/* the rank of I, with the tolerance of factored_any_rank.
+   in   inertia[10], kg, kg m, kg m^2: m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin
+   in   tolerance[1], 1: moments up to this share of Ixx + Iyy + Izz are 0, such as 1e-14
+   out  rank[1], 1: 6, 5 (a rod), 3 (a point), 0 (no mass), or NaN
+   208 operations = 37 mul + 46 add + 4 div + 16 neg + 5 sqrt + 0 trig + 41 select + 59 select_le. */
+void inertia_rank(const double *INERTIA_RESTRICT inertia, const double *INERTIA_RESTRICT tolerance, double *INERTIA_RESTRICT rank);
+
 /* the 6 x 6 matrix.
    in   inertia[10], kg, kg m, kg m^2: m, m c, Ixx Ixy Iyy Ixz Iyz Izz about the origin
    out  matrix[36] (6 x 6, row-major), kg, kg m, kg m^2: [[m 1, -h x], [h x, J]], h = m c

@@ -97,7 +97,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
         contacts=[contact_from(*said) for said in parsed.contacts],
-        contact_solver=plan_from(parsed.contact_solver),
+        contact_solver=parsed.contact_solver and plan_from(parsed.contact_solver),
         contact_sets={
             name: names_of([contacts])
             for name, contacts in _pairs("--contact-set", parsed.contact_set, "NAME=CONTACT,CONTACT").items()

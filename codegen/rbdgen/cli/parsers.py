@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rbdgen.cli.no_robot import cache_parser, completion_parser
-from rbdgen.cli.options import DEFAULT_SOLVER, add_contact_options, add_emit_options
+from rbdgen.cli.options import add_contact_options, add_emit_options
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -149,7 +149,7 @@ def equations_parser() -> argparse.ArgumentParser:
         help="refuse equations with more terms (default 1000)",
     )
     _add_robot_options(parser, frames=False)
-    parser.set_defaults(frames=[], contacts=[], contact_set=[], contact_solver=DEFAULT_SOLVER)
+    parser.set_defaults(frames=[], contacts=[], contact_set=[], contact_solver=None)
     return parser
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import DEFAULT_PLAN, Contact, checked_contacts, checked_plan, checked_sets
+from rbdgen.description.contacts import Contact, checked_contacts, checked_plan, checked_sets, default_plan
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
@@ -60,7 +60,7 @@ def load_robot(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = DEFAULT_PLAN,
+    contact_solver: Sequence[int] | None = None,
     order: Order | None = None,
     bounds: float = 1.0,
 ) -> Robot:
@@ -115,7 +115,7 @@ def from_pinocchio(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = DEFAULT_PLAN,
+    contact_solver: Sequence[int] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
@@ -149,12 +149,9 @@ def _held(description: Description, contacts: object, contact_sets: object, plan
     """The description with these contacts, sets of contacts and plan of the solver."""
     sets = checked_sets({} if contact_sets is None else contact_sets)
     check_sets(sets)
-    return replace(
-        description,
-        contacts=checked_contacts(contacts),
-        contact_sets=sets,
-        contact_solver=checked_plan(plan),
-    )
+    held = checked_contacts(contacts)
+    chosen = default_plan(held) if plan is None else checked_plan(plan)
+    return replace(description, contacts=held, contact_sets=sets, contact_solver=chosen)
 
 
 def _check_mimic(given: object) -> None:

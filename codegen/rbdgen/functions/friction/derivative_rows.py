@@ -68,7 +68,7 @@ DERIVATIVES_LINE: Final = Function(
         "contact_step_derivatives_line",
         (
             *INPUTS,
-            array_of_solver(SOLVED, "nc"),
+            array_of_solver(SOLVED, "nimpulses"),
             *(array_of_solver(name, "nv", "nv") for name in (BY_Q, BY_V, BY_TAU)),
         ),
         (
@@ -77,7 +77,7 @@ DERIVATIVES_LINE: Final = Function(
             array_of_solver(INVERSE, "nv", "nv"),
             array_of_solver(PUSHES, "nc", "nv"),
             *(array_of_solver(name, "nv", "nv") for name in (TORQUE_Q, TORQUE_V)),
-            *(array_of_solver(name, "nc", "nv") for name in (TURNS, SPEEDS)),
+            *(array_of_solver(name, "nimpulses", "nv") for name in (TURNS, SPEEDS)),
         ),
     ),
     "the straight line around the loops of contact_step_derivatives",

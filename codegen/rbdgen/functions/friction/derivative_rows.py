@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rbdgen.functions.form import Form, Outputs
+from rbdgen.functions.friction.arrays import SOLVED
 from rbdgen.functions.friction.derivatives import DerivativesOfStep, by_state
 from rbdgen.functions.friction.directions import (
     BY_FRICTION,
@@ -20,7 +21,6 @@ from rbdgen.functions.friction.directions import (
     Directions,
 )
 from rbdgen.functions.friction.rows import INPUTS, PROBLEM, SOLVER, array_of_solver, operations_of_step
-from rbdgen.functions.friction.solver import SOLVED
 from rbdgen.functions.friction.step import solver_of
 from rbdgen.functions.function import Around, Function, Inner
 from rbdgen.functions.needs import POINTS

@@ -27,9 +27,10 @@ from rbdgen.functions.contacts.derivative_columns import moving_dofs
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.form import flat
+from rbdgen.functions.friction.arrays import SOLVED, matrix
 from rbdgen.functions.friction.implicit import AtSolution, known
 from rbdgen.functions.friction.linear import factored, substituted
-from rbdgen.functions.friction.solver import SOLVED, Solver, matrix
+from rbdgen.functions.friction.solver import Solver
 from rbdgen.model.model import Model
 from rbdgen.spatial.rows import times, transposed
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub

@@ -77,8 +77,7 @@ class OnFactor:
         self.touches = self._held
         """The places where impulses act: the corners of soles, and all other contacts."""
         if any(contact.corners for contact in model.contacts):
-            points = replace(reduced, model=model.on_points)
-            points = points.with_axes(reduced.turns, reduced.slides, reduced.parallel, reduced.unit_length)
+            points = reduced.on_points
             at = poses(points, x.q, x.naming)
             self.touches = self._touches(points, at, [plane for own in planes for plane in own])
         self.v = list(x.v[: model.coupling.independent])

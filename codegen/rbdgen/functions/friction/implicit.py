@@ -16,11 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from rbdgen.access import whole
-from rbdgen.functions.friction.cone import Cone
-from rbdgen.functions.friction.layout import Block
-from rbdgen.functions.friction.newton import Impulses
-from rbdgen.functions.friction.sole import Arm, gathered, summed
-from rbdgen.functions.friction.solver import (
+from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
     COMPLIANCES,
@@ -31,9 +27,13 @@ from rbdgen.functions.friction.solver import (
     SOLVED,
     STEPS,
     STRIPS,
-    Solver,
     arms_in,
 )
+from rbdgen.functions.friction.cone import Cone
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.newton import Impulses
+from rbdgen.functions.friction.sole import Arm, gathered, summed
+from rbdgen.functions.friction.solver import Solver
 from rbdgen.signature import BAR, DOT
 from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.rows import Rows, times
@@ -194,14 +194,18 @@ def _moved(solver: Solver, arrays: Mapping[str, Sequence[Scalar]], each: Sequenc
     """dP^T lambda, which is 0 but for soles."""
     found: list[Scalar] = []
     for block in solver.blocks:
-        total: list[Scalar] = [0] * block.size
-        arms = zip(_arms(block, arrays), _arms(block, arrays, DOT), block.touches, strict=True)
-        for arm, rate, (_, own) in arms if block.corners else ():
-            impulse = Vector(*each[own])
-            f, change = arm.axes.T.apply(impulse), rate.axes.T.apply(impulse)
-            total = summed([total, [*change, *(rate.arm.cross(f) + arm.arm.cross(change))]])
-        found += total
+        moved: list[Scalar] = [0] * block.size
+        if block.corners:
+            arms = zip(_arms(block, arrays), _arms(block, arrays, DOT), block.touches, strict=True)
+            moved = summed([_force_rate(arm, rate, each[own]) for arm, rate, (_, own) in arms])
+        found += moved
     return found
+
+
+def _force_rate(arm: Arm, rate: Arm, impulse: Sequence[Scalar]) -> list[Scalar]:
+    """dP^T times an impulse."""
+    f, change = (x.axes.T.apply(Vector(*impulse)) for x in (arm, rate))
+    return [*change, *(rate.arm.cross(f) + arm.arm.cross(change))]
 
 
 def _arms(block: Block, arrays: Mapping[str, Sequence[Scalar]], rate: str = "") -> list[Arm]:

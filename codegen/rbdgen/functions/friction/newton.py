@@ -151,27 +151,24 @@ class Problem:
         return Linear(self.blocks, self.G, found)
 
 
-def newton_step(problem: Problem, impulses: Impulses, damping: Scalar = 0) -> Impulses:
-    """The impulses after a guarded step."""
+def newton_step(
+    problem: Problem, each: Sequence[Scalar], velocities: Sequence[Scalar], damping: Scalar = 0
+) -> Impulses:
+    """The change of the impulses in a guarded step, from them and their velocities."""
     problem = problem.for_newton
-    velocities = problem.velocities(impulses)
-    cones = problem.natural_map(impulses.each, velocities)
+    cones = problem.natural_map(each, velocities)
     F = problem.values(cones, velocities)
     change = problem.linear(cones, damping).solve([-value for value in F])
     dc = problem.yielding(problem.felt(change.velocities), change.each)
     least, taken = dot(F, F), 0
     for factor in TRIES:
-        moved, faster = _along(impulses.each, change.each, factor), _along(velocities, dc, factor)
+        moved, faster = _along(each, change.each, factor), _along(velocities, dc, factor)
         F = problem.values(problem.natural_map(moved, faster), faster)
         size = dot(F, F)
         taken = select(size, least, factor, taken)
         least = select(size, least, size, least)
-    both = zip(impulses, (change.rows, change.each), strict=True)
-    return Impulses(*(_taken(x, d, taken) for x, d in both))
-
-
-def _taken(x: Sequence[Scalar], d: Sequence[Scalar], factor: Scalar) -> list[Scalar]:
-    return [add(a, select(0, factor, factor * b, 0)) for a, b in zip(x, d, strict=True)]
+    both = ([select(0, taken, taken * d, 0) for d in part] for part in (change.rows, change.each))
+    return Impulses(*both)
 
 
 def _along(x: Sequence[Scalar], d: Sequence[Scalar], factor: Scalar) -> list[Scalar]:

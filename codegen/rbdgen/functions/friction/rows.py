@@ -21,6 +21,18 @@ from rbdgen.functions.friction.arguments import (
     STOPS,
     TARGET,
 )
+from rbdgen.functions.friction.arrays import (
+    ARMS,
+    BIASES,
+    COMPLIANCES,
+    DRIVE,
+    GRIP,
+    RESPONSES,
+    SMOOTHING,
+    SOLVED,
+    STEPS,
+    STRIPS,
+)
 from rbdgen.functions.friction.articulated import OnArticulatedBodies
 from rbdgen.functions.friction.composite import OnMatrices
 from rbdgen.functions.friction.implicit import (
@@ -35,18 +47,6 @@ from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.servo import served
 from rbdgen.functions.friction.sole import NUMBERS
 from rbdgen.functions.friction.sole import ROWS as ROWS_OF_SOLE
-from rbdgen.functions.friction.solver import (
-    ARMS,
-    BIASES,
-    COMPLIANCES,
-    DRIVE,
-    GRIP,
-    RESPONSES,
-    SMOOTHING,
-    SOLVED,
-    STEPS,
-    STRIPS,
-)
 from rbdgen.functions.friction.step import Contacts, Step, solver_of
 from rbdgen.functions.function import Around, Function, Implicit, Inner
 from rbdgen.functions.needs import POINTS, SERVOS

@@ -8,11 +8,11 @@ one another through the foot, this converges slowly, so a guarded Newton step fo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.cone import shrunk
-from rbdgen.functions.friction.newton import Impulses, Problem, newton_step
-from rbdgen.functions.friction.sole import Response, gathered
+from rbdgen.functions.friction.newton import Problem, newton_step
+from rbdgen.functions.friction.sole import Corner, Response
 from rbdgen.spatial.rows import Rows, times
 from rbdgen.spatial.scalar import Scalar, add, maximum, mul, sub
 
@@ -28,34 +28,49 @@ normal impulse.
 """
 
 
-def impulses_of_sole(
-    problem: Problem, responses: Sequence[Response], before: Impulses, damping: Scalar
-) -> Impulses:
-    """The impulses of a sole.
+class Turn(NamedTuple):
+    """The result of the turn of a corner."""
+
+    impulse: list[Scalar]
+    velocities: list[Scalar]
+    """Those of the frame."""
+
+
+class Taken(NamedTuple):
+    """All that the turn of a corner reads."""
+
+    corner: Corner
+    response: Response
+    mu: Scalar
+    steps: Sequence[Scalar]
+    """The numbers r of the natural map."""
+    before: Turn
+
+
+def turn(x: Taken) -> Turn:
+    """The impulse of a corner after its turn, and the velocity of the frame."""
+    (impulse, rows), R = x.before, x.corner.compliance
+    c = [add(v, mul(R, own)) for v, own in zip(x.corner.arm.velocity(rows), impulse, strict=True)]
+    c[2] = add(c[2], x.corner.bias)
+    found = projected(x.response.softened(R), c, impulse, x.mu, [mul(CAUTION, r) for r in x.steps])
+    change = [sub(*pair) for pair in zip(found, impulse, strict=True)]
+    return Turn(found, [add(*pair) for pair in zip(rows, times(x.response.rows, change), strict=True)])
+
+
+def step_of_sole(
+    problem: Problem, each: Sequence[Scalar], velocities: Sequence[Scalar], damping: Scalar
+) -> list[Scalar]:
+    """The impulses of the corners of one sole after a guarded Newton step.
 
     Args:
-        problem: the equations of the sole, with the impulses of all other contacts in g.
-        responses: what the impulse of each corner causes.
-        before: the impulses from which it starts.
-        damping: the damping of the Newton step.
+        problem: the equations of the sole. The impulses of other contacts count as constant.
+        each: the impulses of its corners.
+        velocities: those of its frame.
+        damping: the damping of the step.
     """
-    each = list(before.each)
-    rows = [add(own, x) for own, x in zip(problem.g, times(problem.G, before.rows), strict=True)]
-    for _ in range(ROUNDS):
-        for k, (corner, response) in enumerate(zip(problem.corners, responses, strict=True)):
-            own = slice(3 * k, 3 * k + 3)
-            c = [
-                add(v, mul(corner.compliance, x))
-                for v, x in zip(corner.arm.velocity(rows), each[own], strict=True)
-            ]
-            c[2] = add(c[2], corner.bias)
-            steps = [mul(CAUTION, r) for r in problem.steps[own]]
-            after = projected(response.softened(corner.compliance), c, each[own], problem.mu[k], steps)
-            change = [sub(*pair) for pair in zip(after, each[own], strict=True)]
-            rows = [add(*pair) for pair in zip(rows, times(response.rows, change), strict=True)]
-            each[own] = after
-    arms = [corner.arm for corner in problem.corners]
-    return newton_step(problem, Impulses(gathered(arms, each), each), damping)
+    c = problem.yielding(problem.felt(velocities), each, biased=True)
+    change = newton_step(problem, each, c, damping)
+    return [add(*pair) for pair in zip(each, change.each, strict=True)]
 
 
 def projected(

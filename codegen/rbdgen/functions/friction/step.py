@@ -24,10 +24,7 @@ from rbdgen.functions.configurations.manifold import integrated
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.form import flat
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.functions.friction.ground import Approach, Plane, compliance, normal_bias, planes, softened, steps
-from rbdgen.functions.friction.layout import Block, blocks_of
-from rbdgen.functions.friction.sole import Arm, Corner, Response, gathered
-from rbdgen.functions.friction.solver import (
+from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
     COMPLIANCES,
@@ -37,8 +34,11 @@ from rbdgen.functions.friction.solver import (
     SMOOTHING,
     STEPS,
     STRIPS,
-    Solver,
 )
+from rbdgen.functions.friction.ground import Approach, Plane, compliance, normal_bias, planes, softened, steps
+from rbdgen.functions.friction.layout import Block, blocks_of
+from rbdgen.functions.friction.sole import Arm, Corner, Response, gathered
+from rbdgen.functions.friction.solver import Solver
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model

@@ -124,8 +124,7 @@ def load_robot(
             the description. `robot.known_frames` lists all names.
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
-            `rbdgen.Sole` is a flat foot, and `rbdgen.Loop` keeps two links together. They are for functions
-            `contact_...` and `delassus`.
+            a `Sole` is a flat foot, and a `Loop` keeps two links together, for `contact_...` and `delassus`.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps

@@ -135,6 +135,10 @@ class ContactFacts:
     """The index of the body in whose axes the rows are expressed, -1 for the world."""
     ends: tuple[FrameFacts, ...]
     """The links and the points on them, in the axes of these links: one, or two for a closed loop."""
+    touches: tuple[tuple[float, ...], ...]
+    """The points that can touch the ground in steps with friction, from the contact's point and in the axes
+    of its link: that point itself, or the corners of a sole. Contacts that stay closed have none.
+    """
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from rbdgen.model.model import Body, Model
 from rbdgen.model.parameters import parametrised_links
 from rbdgen.options import Options
 from rbdgen.pipeline.request import Request
+from rbdgen.spatial.ops import ZERO
 from rbdgen.version import __version__
 
 
@@ -123,6 +124,7 @@ def _contact_facts(model: Model) -> Iterator[ContactFacts]:
             first_row,
             model.seen_from(contact).body,
             tuple(map(_frame_facts, contact.ends)),
+            tuple(tuple(map(float, x)) for x in (contact.corners or contact.touching * [ZERO])),
         )
         first_row += contact.rows
 

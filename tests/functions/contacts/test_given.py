@@ -53,7 +53,7 @@ def biped(contacts: Any = (SOLE, HAND, BAR), sets: Any = None, base: Any = "floa
         ([Point("a", "hand", (0, 1e200, 1))], "is not a point; give three numbers, in m"),
         ([Point("", "hand")], "contact '': name '' is no name; give one"),
         ([Point("a,b", "hand")], "contact 'a,b': a name with , = or : in it; leave them out"),
-        ([("a", "hand")], "contact ('a', 'hand') is not a contact; give rbdgen.Point, rbdgen.Frame or "),
+        ([("a", "hand")], "contact ('a', 'hand') is not a contact; give rbdgen.Point, rbdgen.Frame, rbdgen"),
         (["a="], "contact 'a=': not of the form [NAME=]LINK[:X,Y,Z[,RADIUS]]"),
         (["hand:1,2,3,-1"], "contact 'hand': radius -1.0 is not a radius; give a number >= 0, in m"),
         (["hand:1,2"], "contact 'hand:1,2': a point is three numbers X,Y,Z; there are 2"),

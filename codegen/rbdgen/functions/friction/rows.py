@@ -45,8 +45,7 @@ from rbdgen.functions.friction.implicit import (
 )
 from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.servo import served
-from rbdgen.functions.friction.sole import NUMBERS
-from rbdgen.functions.friction.sole import ROWS as ROWS_OF_SOLE
+from rbdgen.functions.friction.sole import FRAME_ROWS, NUMBERS
 from rbdgen.functions.friction.step import Contacts, Step, solver_of
 from rbdgen.functions.function import Around, Function, Implicit, Inner
 from rbdgen.functions.needs import POINTS, SERVOS
@@ -117,7 +116,7 @@ PROBLEM: Final = (
     array_of_solver(ARMS, "ncorners", NUMBERS),
     array_of_solver(BIASES, "ncorners"),
     array_of_solver(COMPLIANCES, "ncorners"),
-    array_of_solver(RESPONSES, "ncorners", ROWS_OF_SOLE + 3, 3),
+    array_of_solver(RESPONSES, "ncorners", FRAME_ROWS + 3, 3),
 )
 """The arrays that the solver reads."""
 

@@ -34,7 +34,7 @@ CERTAINTY: Final = 16
 wrongly.
 """
 
-ROWS: Final = 6
+FRAME_ROWS: Final = 6
 """The number of rows of a sole."""
 
 NUMBERS: Final = 12
@@ -189,7 +189,7 @@ class OfSole(Equations):
 
     def bars(self, bar: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         back = gathered(self.arms, by_corner([transposed(x.M) for x in self.corners], bar))
-        return [0] * ROWS, list(map(neg, back))
+        return [0] * FRAME_ROWS, list(map(neg, back))
 
     def right_bar(self, bar: Sequence[Scalar], condensed: Sequence[Scalar]) -> list[Scalar]:
         whole = [add(*pair) for pair in zip(bar, spread(self.arms, condensed), strict=True)]
@@ -213,7 +213,7 @@ def of_sole(arms: Sequence[Arm], corners: Sequence[Alone]) -> OfSole:
     """The equations of a sole, from those of its corners."""
     parts = [arm.congruence(own.M) for arm, own in zip(arms, corners, strict=True)]
     Q = [summed(rows) for rows in zip(*parts, strict=True)]
-    one = [[int(i == j) for j in range(ROWS)] for i in range(ROWS)]
+    one = [[int(i == j) for j in range(FRAME_ROWS)] for i in range(FRAME_ROWS)]
     return OfSole(one, Q, arms, corners)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rbdgen.access import Access, element, whole
+from rbdgen.access import Access, MatrixView, element, whole
 from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
@@ -26,14 +26,14 @@ from rbdgen.functions.friction.arrays import (
 )
 from rbdgen.functions.friction.layout import Block
 from rbdgen.functions.friction.newton import Problem
-from rbdgen.functions.friction.sole import NUMBERS, ROWS, Response, gathered
+from rbdgen.functions.friction.sole import FRAME_ROWS, NUMBERS, Response, gathered
 from rbdgen.functions.friction.sole_alone import ROUNDS, Taken, Turn, step_of_sole, turn
 from rbdgen.model.contacts import SolverPlan
 from rbdgen.spatial.scalar import add, dot
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
 
-OF_CORNERS: Final = {ARMS: NUMBERS, BIASES: 1, COMPLIANCES: 1, RESPONSES: 3 * ROWS + 9}
+OF_CORNERS: Final = {ARMS: NUMBERS, BIASES: 1, COMPLIANCES: 1, RESPONSES: 3 * FRAME_ROWS + 9}
 """The sizes of the arrays that describe corners, for each corner."""
 
 DAMPED: Final = 0.16
@@ -73,11 +73,11 @@ class SoleLoops:
             return {RATES: [add(own, dot(row, impulses)) for own, row in rows]}
 
         reads = {
-            "strip": Access(STRIPS, tuple(range(ROWS * n)), (n * first,)),
-            "own": Access(DRIVE, tuple(range(ROWS)), (first,)),
+            "strip": MatrixView(STRIPS, n).block(range(FRAME_ROWS), range(n), [(first, 0)]),
+            "own": Access(DRIVE, tuple(range(FRAME_ROWS)), (first,)),
             "impulses": Access(self.at.rows, tuple(range(n)), (first,)),
         }
-        return FormLoop("moving", trace, {RATES: whole(RATES, ROWS)}, reads)
+        return FormLoop("moving", trace, {RATES: whole(RATES, FRAME_ROWS)}, reads)
 
     def _turns(self) -> FormLoop:
         """The turns of all corners, in rounds."""
@@ -86,7 +86,7 @@ class SoleLoops:
         reads = {name: self._each(name, size, self.block.corners, turns) for name, size in OF_CORNERS.items()}
         reads |= {
             CORNERS: impulse,
-            RATES: whole(RATES, ROWS),
+            RATES: whole(RATES, FRAME_ROWS),
             GRIP: self._each(GRIP, 1, self.block.numbers, turns),
             STEPS: Access(STEPS, (0, 1, 2), tuple(self.block.place + 3 * k for k in turns)),
         }
@@ -106,16 +106,16 @@ class SoleLoops:
         reads = {name: self._all(name, size, self.block.corners) for name, size in own.items()}
         reads |= {
             CORNERS: self._all(self.at.corners, 3, self.block.corners),
-            RATES: whole(RATES, ROWS),
+            RATES: whole(RATES, FRAME_ROWS),
             GRIP: self._all(GRIP, 1, self.block.numbers),
             STEPS: Access(STEPS, tuple(range(3 * count)), (self.block.place,)),
-            STRIPS: Access(STRIPS, tuple(n * i + j for i in range(ROWS) for j in range(ROWS)), (n * first,)),
+            STRIPS: MatrixView(STRIPS, n).block(range(FRAME_ROWS), range(FRAME_ROWS), [(first, 0)]),
             SMOOTHING: whole(SMOOTHING, 1),
             DAMPING: element(DAMPING, [self.number]),
         }
         writes = {
             "next": self._all(self.at.after_sweep.corners, 3, self.block.corners),
-            "impulse": Access(self.at.rows, (*range(ROWS), *range(n, n + ROWS)), (first,)),
+            "impulse": Access(self.at.rows, (*range(FRAME_ROWS), *range(n, n + FRAME_ROWS)), (first,)),
         }
         return FormLoop("sole", _step, writes, reads)
 
@@ -128,7 +128,7 @@ class SoleLoops:
 def _turn(x: State) -> Arrays:
     (corner,), (mu,) = corners_in(x.arrays), x.arrays[GRIP]
     numbers = x.arrays[RESPONSES]
-    response = Response(matrix(numbers[: 3 * ROWS], 3), matrix(numbers[3 * ROWS :], 3))
+    response = Response(matrix(numbers[: 3 * FRAME_ROWS], 3), matrix(numbers[3 * FRAME_ROWS :], 3))
     before = Turn(list(x.arrays[CORNERS]), list(x.arrays[RATES]))
     found = turn(Taken(corner, response, mu, x.arrays[STEPS], before))
     return {"after": found.impulse, "rates_after": found.velocities}
@@ -138,9 +138,9 @@ def _step(x: State) -> Arrays:
     corners, each = corners_in(x.arrays), list(x.arrays[CORNERS])
     count = len(corners)
     alone = Problem(
-        [Block(0, ROWS, 0, range(count), range(count))],
-        matrix(x.arrays[STRIPS], ROWS),
-        [0] * ROWS,
+        [Block(0, FRAME_ROWS, 0, range(count), range(count))],
+        matrix(x.arrays[STRIPS], FRAME_ROWS),
+        [0] * FRAME_ROWS,
         x.arrays[GRIP],
         x.arrays[STEPS],
         x.arrays[SMOOTHING][0],

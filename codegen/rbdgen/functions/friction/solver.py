@@ -39,7 +39,7 @@ from rbdgen.functions.friction.block import impulse_of_cone, stopping_impulse
 from rbdgen.functions.friction.cone import shrunk
 from rbdgen.functions.friction.layout import Block
 from rbdgen.functions.friction.newton import Impulses, Problem, newton_step
-from rbdgen.functions.friction.sole import ROWS
+from rbdgen.functions.friction.sole import FRAME_ROWS
 from rbdgen.functions.friction.sole_loops import OF_CORNERS, SoleLoops, damping
 from rbdgen.model.contacts import SolverPlan
 from rbdgen.spatial.rows import Rows
@@ -120,7 +120,7 @@ class Solver:
             if step + 2 < plan.steps:
                 at = self._add_sweeps(loops, range(plan.sweeps, plan.sweeps + plan.between), at)
         loops.append(self._end(at))
-        sizes = {CORNERS: 3 * self.corners, IMPULSES: 2 * n, RATES: ROWS}
+        sizes = {CORNERS: 3 * self.corners, IMPULSES: 2 * n, RATES: FRAME_ROWS}
         written = dict.fromkeys(x.array for loop in loops for x in loop.writes.values())
         scratch = {x: size for x in written for name, size in sizes.items() if x.startswith(name)}
         tables = {DAMPING: damping(plan)} if self.corners and damping(plan) else {}

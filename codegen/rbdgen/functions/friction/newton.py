@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from rbdgen.functions.friction.cone import Cone, Scale, cone
+from rbdgen.functions.friction.cone import TINY, Cone, Scale, cone
 from rbdgen.functions.friction.layout import Block
 from rbdgen.functions.friction.linear import Equations, Linear, of_cone, of_joint
 from rbdgen.functions.friction.sole import CERTAINTY, Alone, Arm, Corner, gathered, of_sole, spread
 from rbdgen.spatial.rows import Rows
-from rbdgen.spatial.scalar import Scalar, add, dot, mul, select
+from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sub
 
 TRIES: Final = (1, 0.5, 0.25, 0.1)
 """The factors of the step that are tried."""
@@ -169,6 +169,23 @@ def newton_step(
         least = select(size, least, size, least)
     both = ([select(0, taken, taken * d, 0) for d in part] for part in (change.rows, change.each))
     return Impulses(*both)
+
+
+def without_gain(problem: Problem, each: Sequence[Scalar]) -> list[Scalar]:
+    """The impulses lambda, or a part of them if they would add energy: that which takes the most.
+
+    a lambda changes the energy by a lambda . g + a^2 / 2 lambda . (c - g) or, for contacts above the ground,
+    by less. If the law holds, lambda . c is at most sigma times the number of points, so this is less for all
+    a up to 1.
+    """
+    whole = problem.velocities(Impulses(problem.on_rows(each), list(each)))
+    still: list[Scalar] = [0] * len(each)
+    free = problem.yielding(problem.felt(problem.g), still, biased=True)
+    given = dot(list(each), free)
+    taken = sub(dot(list(each), whole), given)
+    most = 0.25 * len(problem.mu) * problem.smoothing
+    part = select(most, given + 0.5 * taken, maximum(-given, 0) / maximum(taken, TINY), 1)
+    return [mul(part, value) for value in each]
 
 
 def _along(x: Sequence[Scalar], d: Sequence[Scalar], factor: Scalar) -> list[Scalar]:

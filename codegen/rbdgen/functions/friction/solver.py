@@ -38,7 +38,7 @@ from rbdgen.functions.friction.arrays import (
 from rbdgen.functions.friction.block import impulse_of_cone, stopping_impulse
 from rbdgen.functions.friction.cone import shrunk
 from rbdgen.functions.friction.layout import Block
-from rbdgen.functions.friction.newton import Impulses, Problem, newton_step
+from rbdgen.functions.friction.newton import Impulses, Problem, newton_step, without_gain
 from rbdgen.functions.friction.sole import FRAME_ROWS
 from rbdgen.functions.friction.sole_loops import OF_CORNERS, SoleLoops, damping
 from rbdgen.model.contacts import SolverPlan
@@ -221,7 +221,9 @@ class Solver:
         return FormLoop("newton", step, writes, self._all(at))
 
     def _end(self, at: Newest) -> FormLoop:
-        """Shrinks the impulses to the cones, whatever happened before, and computes the residual."""
+        """Shrinks the impulses to the cones, whatever happened before, and computes the residual. Those of
+        robots with soles, which are not always found, then lose what would add energy.
+        """
 
         def end(x: State) -> Arrays:
             problem, each = self.problem(x.arrays), self._impulses(x.arrays).each
@@ -229,6 +231,8 @@ class Solver:
                 p, s, z = each[own]
                 z = maximum(z, 0)
                 each[own] = [*shrunk(p, s, problem.mu[number] * z), z]
+            if self.corners:
+                each = without_gain(problem, each)
             return {SOLVED: each, RESIDUAL: [residual(problem, each)]}
 
         writes = {SOLVED: whole(SOLVED, self.impulses), RESIDUAL: whole(RESIDUAL, 1)}

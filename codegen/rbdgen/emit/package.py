@@ -218,6 +218,8 @@ class RobotFacts:
     """The contacts that functions use, in the order of their rows."""
     contact_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of some contacts, by the suffix of the functions that use only these."""
+    contact_solver: tuple[int, ...] = ()
+    """The plan of the solver for contacts with friction."""
     own: tuple[str, ...] = ()
     """The names of the user's own functions."""
     base_parameters: BaseFacts | None = None

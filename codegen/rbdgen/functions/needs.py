@@ -46,7 +46,9 @@ INDEPENDENT: Final = Need(
 CONTACTS: Final = Need(lambda model: bool(model.contacts), "contacts", _CONTACT)
 
 POINTS: Final = Need(
-    lambda model: any(contact.has_friction for contact in model.contacts), "contacts at points", _CONTACT
+    lambda model: any(contact.has_friction for contact in model.contacts),
+    "contacts at points or soles",
+    _CONTACT,
 )
 """Contacts that can open and slide."""
 

@@ -77,6 +77,7 @@ def facts_of(request: Request) -> RobotFacts:
         frames=tuple(map(_frame_facts, model.frames)),
         contacts=tuple(_contact_facts(model)),
         contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
+        contact_solver=tuple(model.contact_solver),
         base_parameters=_base_facts(request),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in request.parameters),
         parameter_links=tuple(

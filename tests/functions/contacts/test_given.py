@@ -289,6 +289,8 @@ def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert "contact 0: bar, frame, loop of upper and world, rows 0:6" in printed
     assert "contact 1: tip, point of lower, rows 6:9" in printed
     assert "contact set one: tip" in printed
+    assert main(["inspect", "double_pendulum", "--contact-sole", "lower:0.2,0.1"]) == 0
+    assert "contact 0: lower, sole with 4 corners of lower, rows 0:6" in capsys.readouterr().out
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
     assert "functions of contacts" in printed

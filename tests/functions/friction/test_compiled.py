@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import soles
 from support.contacts import robot_with_contacts
 from support.friction import Array, law, near_ground, quadruped, recorded, step
 
@@ -189,12 +190,16 @@ def compared_before_jumps(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("make", [walker, soles.walker], ids=["points", "soles"])
 @pytest.mark.parametrize("compiler", [name for name in ("gcc", "clang") if shutil.which(name)])
-def test_objects_do_not_branch_on_numbers(lib: Library, compiler: str, tmp_path: Path) -> None:
+def test_objects_do_not_branch_on_numbers(
+    make: Callable[[], rbdgen.Robot], compiler: str, tmp_path: Path
+) -> None:
     """Conditional jumps close counted loops, and none depends on a comparison of numbers."""
     assert compared_before_jumps(" ucomisd %xmm0, %xmm1\n movq %rax, %rbx\n ja .L2") != []
     assert compared_before_jumps(" ucomisd %xmm0, %xmm1\n cmpq $4, %rax\n jne .L2") == []
-    (source,) = (path for path in lib.folder.glob("*_contact_step.c"))
+    folder = rbdgen.generate(make(), tmp_path, ["contact_step"], compiled=False)
+    (source,) = (path for path in folder.glob("*_contact_step.c"))
     flags = ["-std=gnu99", "-O2", "-fno-math-errno", "-ffp-contract=off", "-S", f"-I{source.parent}"]
     target = tmp_path / "step.s"
     subprocess.run([compiler, *flags, str(source), "-o", str(target)], check=True, capture_output=True)

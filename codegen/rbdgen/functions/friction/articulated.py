@@ -68,7 +68,7 @@ class OnArticulatedBodies:
                 found.append(sub(height, add(plane.offset, rows.radius)))
         return found
 
-    @property
+    @cached_property
     def arms(self) -> list[Arm]:
         """P of each corner of a sole, see `sole.py`."""
         return [

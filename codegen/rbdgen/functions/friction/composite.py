@@ -74,7 +74,7 @@ class OnMatrices:
                 found.append(sub(plane.normal.dot(x + R.apply(corner)), reach))
         return found
 
-    @property
+    @cached_property
     def arms(self) -> list[Arm]:
         """P of each corner of a sole, see `sole.py`."""
         return [

@@ -138,7 +138,7 @@ class OnFactor:
             for plane, touch in zip(grounds, (x for x in self.touches if x.contact.touching), strict=True)
         ]
 
-    @property
+    @cached_property
     def arms(self) -> list[Arm]:
         """P of each corner of a sole, see `sole.py`."""
         return [

@@ -8,6 +8,9 @@ An array of impulses holds all of them twice, one copy after the other, so that 
 one are neighbours in it. A Newton step reads one such array and writes another. `strips` holds G contact by
 contact: the rows of a contact, whose columns begin with its own and go on to the last one and from the
 first one.
+
+Soles have six rows and more impulses than that, see `sole.py`. Their sweeps are loops of their own, see
+`sole_loops.py`; for all other contacts, the impulse of a sole is one along its rows.
 """
 
 from __future__ import annotations

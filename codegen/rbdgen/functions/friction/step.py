@@ -43,7 +43,7 @@ from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model
 from rbdgen.spatial.rows import Rows
-from rbdgen.spatial.scalar import Scalar, add, mul, total
+from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
 
@@ -145,20 +145,22 @@ class Step(Generic[OfContacts]):
     def problem(self) -> Arrays:
         """The arrays that the solver reads."""
         G = [list(row) for row in self.contacts.G]
-        drive, scales, corners = list(self._free), list[Scalar](), list[Corner]()
-        biases, responses = [normal_bias(self.law, x) for x in self.approaches], list[Response]()
+        drive, scales = list(self._free), list[Scalar]()
+        corners, responses = list[Corner](), list[Response]()
+        biases = [normal_bias(self.law, x) for x in self.approaches]
         for block in self.solver.blocks:
-            rows, softness = block.rows, [mul(self.law.softness, self._mobilities[k]) for k in block.numbers]
+            rows = block.rows
             own = [row[rows] for row in G[rows]]
             for number, corner in zip(block.numbers, block.corners, strict=False):
-                response = Response.of(self.contacts.arms[corner], own)
-                R = compliance(response.own, softness[number - block.numbers.start])
-                scales += steps(response.softened(R))
-                corners.append(Corner(self.contacts.arms[corner], biases[number], R))
-                responses.append(response)
+                arm = self.contacts.arms[corner]
+                responses.append(Response.of(arm, own))
+                R = compliance(responses[-1].own, self._softness(number))
+                corners.append(Corner(arm, biases[number], R))
+                scales += steps(responses[-1].softened(R))
             if block.corners:
                 continue
-            for k, value in enumerate(softened(own, total(softness)), rows.start):
+            soft = self._softness(block.numbers.start) if block.numbers else 0
+            for k, value in enumerate(softened(own, soft), rows.start):
                 G[k][k] = value
             if block.numbers:
                 scales += steps([row[rows] for row in G[rows]])
@@ -177,6 +179,10 @@ class Step(Generic[OfContacts]):
             COMPLIANCES: [corner.compliance for corner in corners],
             RESPONSES: [x for response in responses for part in response for x in flat(part)],
         }
+
+    def _softness(self, number: int) -> Scalar:
+        """The compliance of a point that can touch the ground."""
+        return mul(self.law.softness, self._mobilities[number])
 
     def on_rows(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses along the rows of G."""

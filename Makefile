@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own fuzz attack clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own bench-web fuzz attack docs screenshots vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -25,6 +25,14 @@ SEED ?= $(shell date +%Y%m%d)
 test-long: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal -m campaign --sample $(SEED)
 	RBDGEN_EXAMPLES=many $(BIN)/pytest -n 2 --dist worksteal -m 'hypothesis and not campaign'
+
+# Takes the pictures of `rbdgen show` in docs/pictures; needs Chromium, clang and wasm-ld.
+screenshots: .venv/develop
+	$(BIN)/python -m website.screenshots
+
+# Bundles three.js and uPlot for the pages of `rbdgen show`; needs npm. The bundles are checked in.
+vendor:
+	templates/show/vendor/bundle
 
 # As test-long, with every row of the tables that it samples.
 test-all: .venv/develop
@@ -53,6 +61,11 @@ example-embedded: .venv/run
 example-biped: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[plot]'
 	$(BIN)/python examples/biped/squat.py build/biped
+
+# Repeats published experiments with derivatives of dynamics, and writes examples/derivatives/results.md with its figures; use a quiet
+# machine. It needs what `make bench` needs. DERIVATIVES="--draw" only draws the figures again.
+example-derivatives: .venv/bench
+	$(BIN)/python -m examples.derivatives $(DERIVATIVES)
 
 check: .venv/develop
 	$(BIN)/ruff format --check .
@@ -89,6 +102,10 @@ bench-forms: .venv/bench
 bench-own: .venv/bench
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.own $(BENCH)
 
+# Compares WebAssembly and JavaScript, run by node, with the same C; it needs clang, lld and nodejs.
+bench-web: .venv/bench
+	$(BIN)/python -m benchmarks.web $(BENCH)
+
 # Compares generated code inside CasADi, JAX and PyTorch with their own code; BENCH="casadi --repetitions 30".
 bench-bridges: .venv/bench
 	$(BIN)/python -m benchmarks.bridges $(BENCH)
@@ -97,8 +114,13 @@ bench-bridges: .venv/bench
 fuzz: .venv/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzz.description $(FUZZ)
 
+# Builds the documentation site in site/, which can be read without a network: open site/index.html. DOCS="--builder material" builds
+# it with Material for MkDocs.
+docs: .venv/docs
+	$(BIN)/python -m website.build $(DOCS)
+
 clean:
-	rm -rf build .venv
+	rm -rf build site .venv
 
 .venv/run: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -107,6 +129,10 @@ clean:
 
 .venv/develop: .venv/run
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	touch $@
+
+.venv/docs: .venv/run
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 .venv/bench: .venv/run

@@ -258,11 +258,14 @@ def test_functions_of_jax_and_pytorch(
         "limits.md",
         "own-functions.md",
         "robots.md",
+        "performance.md",
+        "show.md",
         "trajectories.md",
     ],
 )
-def test_the_readme_leads_to_every_page(name: str) -> None:
-    assert f"](docs/{name})" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
+def test_the_readme_or_the_tour_leads_to_every_page(name: str) -> None:
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert f"](docs/{name})" in readme or f"]({name})" in (DOCS / "tour.md").read_text(encoding="utf-8")
 
 
 def test_second_derivatives_take_as_many_operations_as_are_pinned() -> None:

@@ -1,4 +1,4 @@
-"""The README is correct: its example prints the output shown, and its tables equal their files."""
+"""The README and the pages with figures are correct: examples print what is shown, and tables equal files."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from rbdgen.toolchain.targets import TARGETS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+PERFORMANCE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 BATCHES = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
@@ -30,12 +32,12 @@ ROBOTS = {"7-dof arm": "arm7", "18-dof quadruped": "quadruped12", "36-dof humano
 """The rows of the table of speeds, with their files in `benchmarks/results`."""
 
 
-def table(corner: str) -> dict[str, dict[str, str]]:
-    """The table whose first heading is `corner`: rows by name, cells by heading."""
-    start = README.index(f"\n| {corner}".rstrip() + " | rnea ") + 1
+def table(corner: str, page: str = PERFORMANCE) -> dict[str, dict[str, str]]:
+    """The table of a page whose first heading is `corner`: rows by name, cells by heading."""
+    start = page.index(f"\n| {corner}".rstrip() + " | rnea ") + 1
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
-        for line in README[start:].partition("\n\n")[0].splitlines()
+        for line in page[start:].partition("\n\n")[0].splitlines()
     ]
     heading, _, *body = rows
     return {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in body}
@@ -62,23 +64,14 @@ def test_example_prints_what_the_readme_says() -> None:
 
 
 def test_equations_are_those_that_are_written() -> None:
-    (shown,) = (block for _, block in BLOCK.findall(README) if block.startswith("M11 = "))
+    (shown,) = (block for _, block in BLOCK.findall(TOUR) if block.startswith("M11 = "))
     written = (ROOT / "tests/golden/formulas/double_pendulum.txt").read_text(encoding="utf-8")
     assert f"joint-space inertia matrix\n{shown}\n" in written
 
 
-def test_frames_print_what_the_comment_says() -> None:
-    program = next(
-        code for language, code in BLOCK.findall(README) if language == "python" and "frames=" in code
-    )
-    command = [sys.executable, "-c", f"import rbdgen\n{program}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ})
-    assert done.stdout == program.partition("#")[2].strip() + "\n"
-
-
 def test_a_function_of_your_own_holds_the_pendulum() -> None:
     """Its torques give the acceleration that its text asks for."""
-    (code,) = (code for _, code in BLOCK.findall(README) if "@rbdgen.function" in code)
+    (code,) = (code for _, code in BLOCK.findall(TOUR) if "@rbdgen.function" in code)
     names: dict[str, Any] = {"rbdgen": rbdgen}
     exec(code, names)
     q, v = np.array([0.3, -0.7]), np.array([0.1, 0.2])
@@ -89,7 +82,7 @@ def test_a_function_of_your_own_holds_the_pendulum() -> None:
 
 @pytest.mark.parametrize(
     ("page", "heading", "column"),
-    [("README.md", "| family | functions |", 2), ("docs/functions.md", "| function | computes |", 1)],
+    [("docs/tour.md", "| family | functions |", 2), ("docs/functions.md", "| function | computes |", 1)],
 )
 def test_every_function_is_in_the_table(page: str, heading: str, column: int) -> None:
     """The table has one name `frame_..._x` for three conventions, and one for each kind of derivatives."""
@@ -122,6 +115,14 @@ def test_operations_are_those_pinned(row: str) -> None:
     assert table("`rbdgen list --counts ROBOT`")[row] == dict(totals)
 
 
+def test_the_table_of_the_readme_is_that_of_the_page() -> None:
+    assert table("", README) == table("")
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
+
+
 def test_every_robot_has_its_row() -> None:
     assert set(table("")) == set(ROBOTS)
     assert set(table("`make bench-batch`")) == set(ROBOTS)
@@ -141,8 +142,8 @@ def test_batches_are_those_measured(row: str) -> None:
 def test_figures_of_small_machines_are_those_pinned() -> None:
     """The figures are those of the options in the command of each row."""
     pinned = (ROOT / "tests/golden/embedded/figures.md").read_text(encoding="utf-8")
-    start = README.index("| command | flash, bytes |")
-    _, _, *rows = README[start:].partition("\n\n")[0].splitlines()
+    start = PERFORMANCE.index("| command | flash, bytes |")
+    _, _, *rows = PERFORMANCE[start:].partition("\n\n")[0].splitlines()
     assert len(rows) == 7
     for row in rows:
         command, *figures = (cell.strip() for cell in row.strip("|").split("|"))
@@ -157,8 +158,8 @@ def test_figures_of_small_machines_are_those_pinned() -> None:
 
 
 def test_packages_of_small_machines() -> None:
-    """The README names the packages of the compiler for every target."""
-    text = README.replace("\n", " ")
+    """The page names the packages of the compiler for every target."""
+    text = PERFORMANCE.replace("\n", " ")
     assert [name for name, row in TARGETS.items() if row.embedded and f"`{row.install}`" not in text] == []
 
 
@@ -167,7 +168,7 @@ def test_seconds_of_generation_are_those_measured() -> None:
     arm, quadruped, humanoid = (m["design_seconds"] + m["build_seconds"] for m in made)
     gigabytes = made[-1]["peak_megabytes"] / 1000
     told = f"takes {arm:.0f} s for the arm, {quadruped:.0f} s for the quadruped,"
-    assert f"{told} {humanoid:.0f} s and {gigabytes:.1f} GB" in README.replace("\n", " ")
+    assert f"{told} {humanoid:.0f} s and {gigabytes:.1f} GB" in PERFORMANCE.replace("\n", " ")
 
 
 def test_gains_of_threads_are_those_measured() -> None:

@@ -47,25 +47,43 @@ double seconds_since(std::chrono::steady_clock::time_point start)
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// A generator whose results can be read. It does not generate the Jacobian of a function, which is not timed here.
-template<class Generator>
+// A generator whose results can be read. It generates either the function or its Jacobian, which CppAD finds by automatic
+// differentiation.
+template<class Generator, bool Jacobian>
 struct Opened : Generator
 {
-  explicit Opened(const pinocchio::Model & model)
-  : Generator(model)
+  Opened(const pinocchio::Model & model, const std::string & name)
+  : Generator(model, name, "cg_" + name)
   {
-    this->build_jacobian = false;
+    this->build_forward = !Jacobian;
+    this->build_jacobian = Jacobian;
   }
 
-  using Generator::y;
+  void evaluate(const Eigen::VectorXd & x)
+  {
+    pinocchio::CodeGenBase<double> & base = *this;
+    if constexpr (Jacobian)
+      base.evalJacobian(x);
+    else
+      base.evalFunction(x);
+  }
+
+  // The results of the last evaluation; a Jacobian is row-major.
+  Eigen::Map<const Eigen::VectorXd> results() const
+  {
+    if constexpr (Jacobian)
+      return {this->jac.data(), this->jac.size()};
+    else
+      return {this->y.data(), this->y.size()};
+  }
 };
 
 // Times the generated function itself, each of whose inputs is one vector. Pinocchio's own wrappers, which gather q, v
 // and a and copy the resulting matrices, would only add to the time.
-template<class Generator>
-void report(const pinocchio::Model & model, const Inputs & inputs, double seconds)
+template<class Generator, bool Jacobian = false>
+void report(const std::string & name, const pinocchio::Model & model, const Inputs & inputs, double seconds)
 {
-  Opened<Generator> generator(model);
+  Opened<Generator, Jacobian> generator(model, name);
   pinocchio::CodeGenBase<double> & function = generator;
   auto start = std::chrono::steady_clock::now();
   function.initLib();
@@ -74,14 +92,15 @@ void report(const pinocchio::Model & model, const Inputs & inputs, double second
   const double generation = seconds_since(start);
   function.loadLib(false);
   bench_result result;
-  BENCH(result, inputs.size(), seconds, function.evalFunction(inputs[bench_state]));
+  BENCH(result, inputs.size(), seconds, generator.evaluate(inputs[bench_state]));
   std::printf("{\"ns\": %.4f, \"repetitions\": %ld, ", result.ns, result.repetitions);
   std::printf("\"generation_seconds\": %.3f, \"values\": ", generation);
   for (std::size_t k = 0; k < std::min(printed_states, inputs.size()); ++k)
   {
-    function.evalFunction(inputs[k]);
-    for (Eigen::Index i = 0; i < generator.y.size(); ++i)
-      std::printf("%s%.17g", i ? "," : k ? ",[" : "[[", peers::finite(generator.y[i]));
+    generator.evaluate(inputs[k]);
+    const Eigen::VectorXd values = generator.results();
+    for (Eigen::Index i = 0; i < values.size(); ++i)
+      std::printf("%s%.17g", i ? "," : k ? ",[" : "[[", peers::finite(values[i]));
     std::printf("]");
   }
   std::printf("]}");
@@ -112,17 +131,21 @@ void run(
   const Inputs inverse = stacked(states, true, &peers::State::a);
   const Inputs forward = stacked(states, true, &peers::State::tau);
   if (name == "rnea")
-    report<CodeGenRNEA<double>>(model, inverse, seconds);
+    report<CodeGenRNEA<double>>(name, model, inverse, seconds);
   else if (name == "aba")
-    report<CodeGenABA<double>>(model, forward, seconds);
+    report<CodeGenABA<double>>(name, model, forward, seconds);
   else if (name == "crba")
-    report<CodeGenCRBA<double>>(model, q, seconds);
+    report<CodeGenCRBA<double>>(name, model, q, seconds);
   else if (name == "minv")
-    report<CodeGenMinv<double>>(model, q, seconds);
+    report<CodeGenMinv<double>>(name, model, q, seconds);
   else if (name == "rnea_derivatives")
-    report<CodeGenRNEADerivatives<double>>(model, inverse, seconds);
+    report<CodeGenRNEADerivatives<double>>(name, model, inverse, seconds);
   else if (name == "aba_derivatives")
-    report<CodeGenABADerivatives<double>>(model, forward, seconds);
+    report<CodeGenABADerivatives<double>>(name, model, forward, seconds);
+  else if (name == "rnea_jacobian")
+    report<CodeGenRNEA<double>, true>(name, model, inverse, seconds);
+  else if (name == "aba_jacobian")
+    report<CodeGenABA<double>, true>(name, model, forward, seconds);
   else
     throw std::runtime_error(name + ": no such function here");
 }

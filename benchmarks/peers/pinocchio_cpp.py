@@ -30,6 +30,7 @@ Values = dict[str, list[NDArray[np.float64]]]
 
 DRIVER = Path(__file__).with_name("pinocchio_driver.cpp")
 MORE_DRIVER = Path(__file__).with_name("pinocchio_more_driver.cpp")
+DIFFERENCES_DRIVER = Path(__file__).with_name("pinocchio_differences_driver.cpp")
 CONTACT_DRIVER = Path(__file__).with_name("pinocchio_contact_driver.cpp")
 # 25 joint types overflow Boost's preprocessed lists of 20. Pinocchio's own libraries are not linked, because
 # Eigen's matrices are not aligned there as with -march=native.

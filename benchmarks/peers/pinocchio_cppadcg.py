@@ -28,6 +28,9 @@ from benchmarks.toolchain import Compiler, ToolError
 
 DRIVER = Path(__file__).with_name("cppadcg_driver.cpp")
 FUNCTIONS = ("rnea", "aba", "crba", "minv", "rnea_derivatives", "aba_derivatives")
+JACOBIANS = ("rnea_jacobian", "aba_jacobian")
+"""Automatic differentiation of RNEA and ABA: one matrix (nv, nq + 2 nv) of derivatives by the elements of
+q in Pinocchio's convention, v, and a or tau."""
 # The flags of the driver, which only passes arrays; Pinocchio compiles the generated C with GENERATED_FLAGS.
 DRIVER_FLAGS = ("-std=c++17", "-O2", "-DNDEBUG", "-march=native", "-w", *pinocchio_cpp.BOOST_LIMITS)
 GENERATED_FLAGS = ("-Ofast",)
@@ -66,7 +69,7 @@ def measure(
     Args:
         model: a `pinocchio.Model`.
         states: the states through which the calls cycle.
-        functions: names from FUNCTIONS.
+        functions: names from FUNCTIONS and JACOBIANS.
         compiler: the compiler of the driver alone; by default clang if it is installed, which takes half of
             gcc's memory.
         launches: the number of times that the driver is started. Code and stack have other addresses each
@@ -90,19 +93,22 @@ def measure(
                 tuple(float(report[name]["ns"]) for report in reports), toolchain.GCC.version, GENERATED_FLAGS
             ),
             float(entry["generation_seconds"]),
-            _unpacked(np.array(entry["values"]), model.nv),
+            _unpacked(np.array(entry["values"]), model.nv, name),
         )
         for name, entry in reports[0].items()
     }
 
 
-def _unpacked(rows: NDArray[np.float64], nv: int) -> tuple[NDArray[np.float64], ...]:
-    """The outputs in rows of raw numbers (states, length), whose kind follows from the length.
+def _unpacked(rows: NDArray[np.float64], nv: int, name: str) -> tuple[NDArray[np.float64], ...]:
+    """The outputs in rows of raw numbers (states, length).
 
-    They are a vector, a packed upper triangle, or three matrices, of which the last one is symmetric and only
-    valid in its upper triangle.
+    They are one matrix if the function is a Jacobian. Otherwise their kind follows from the length: a vector,
+    a packed upper triangle, or three matrices, of which the last one is symmetric and only valid in its upper
+    triangle.
     """
     count, length = rows.shape
+    if name in JACOBIANS:
+        return (rows.reshape(count, nv, length // nv),)
     if length == nv:
         return (rows,)
     if length == 3 * nv * nv:

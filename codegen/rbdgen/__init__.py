@@ -79,6 +79,7 @@ def load_robot(
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
     order: Literal["name", "file"] | None = None,
@@ -91,8 +92,7 @@ def load_robot(
             "arm7"; a `RobotBuilder`; or a `pinocchio.Model`, see `from_pinocchio`.
         base: "fixed" if the root is fixed to the world, or "floating" if it moves freely, with a unit
             quaternion. None means floating for an MJCF with a free joint, and fixed for all others.
-        snap: entries of fixed rotations whose distance from 0 is at most this become 0; snap=0 changes no
-            entry.
+        snap: entries of fixed rotations whose distance from 0 is at most this become 0.
         gravity: the gravity in world axes, m/s^2. None means that of the MJCF or Pinocchio model, and
             (0, 0, -9.81) for all others.
         xacro_args: the arguments of a xacro by name, as `NAME:=VALUE` of xacro; needs `rbdgen[xacro]`.
@@ -124,18 +124,17 @@ def load_robot(
             the description. `robot.known_frames` lists all names.
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
-            a `Sole` is a flat foot, and a `Loop` keeps two links together, for `contact_...` and `delassus`.
+            `Sole` is a flat foot, `Loop` keeps two links together. For `contact_...` and `delassus`.
+        contacts_from_collision: links whose shapes for collision become further contacts, such as
+            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps. None means (3, 2, 0), and with soles (4, 2, 0).
-        order: the order of the joints below each link; joints are always numbered depth first. "name" is the
-            order in which Pinocchio reads a URDF, and "file" the order of the file. None means "file" for an
-            MJCF, so that q has the order of `qpos`, and for a Pinocchio model, and "name" for all others.
-        bounds: a factor on the bounds of memory and work for reading a robot. The bounds keep reading within
-            10 s and 1 GB. They are 20 MB for a file, 1 MB for a file of rotors, 300 000 elements and 10 000
-            links; for an MJCF, 20 000 elements after replication and 1 GB for the sizes in it; and for a
-            xacro, ten million steps of its expressions.
+        order: the order of the joints below each link, which are numbered depth first: "name" as Pinocchio
+            reads a URDF, "file" as in the file. None means "file" for an MJCF or a Pinocchio model.
+        bounds: a factor on the bounds of memory and work that keep reading a robot within 10 s and 1 GB, such
+            as 20 MB for a file and 10 000 links; see docs/descriptions.md.
 
     Returns:
         The robot. `robot.warnings` lists the parts of the file that look wrong or have no effect, with file
@@ -164,6 +163,7 @@ def load_robot(
         independent=independent,
         frames=frames,
         contacts=contacts,
+        contacts_from_collision=contacts_from_collision,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
         order=order,
@@ -263,9 +263,9 @@ def build(
         budget: the largest number of operations of an unrolled function, by default 2 000 000.
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
         emit: ["casadi"] also writes functions for `casadi.external`; ["casadi:32"] adds functions that take
-            32 states per call.
-        target: "host" (the default) or "portable". `generate` also has targets for small machines, for which
-            `ram` bounds the stack and the arguments of functions, in bytes.
+            32 states per call. ["javascript"] also writes the functions as an ES module in JavaScript.
+        target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, and small
+            machines, for which `ram` bounds the stack and the arguments of functions, in bytes.
 
     Returns:
         The library. `lib.rnea(q, v, a)` takes and returns NumPy arrays with shapes (..., nq) and (..., nv).
@@ -294,8 +294,8 @@ def generate(
         out: the folder in which `<name>` is written; it is created if it is missing.
         functions: the names of functions (`rbdgen list`) and functions of your own; None means those of
             `build`.
-        compiled: for the target "host", whether to compile the Python package; for a small machine, whether
-            to measure flash and stack. For all targets other than "host" the folder has C alone.
+        compiled: whether to compile: for the target "host" the Python package, which other folders do not
+            have; for "wasm32" the module; for a small machine, to measure flash and stack.
         progress: as in `build`.
         options: as in `build`.
 

@@ -65,7 +65,8 @@ Kind = Literal[
 - `nonnegative`: numbers that are not negative, such as which contacts are closed. No derivatives are taken
   with respect to them.
 - `coefficients`: numbers that are not negative, such as those of friction.
-- `held`: numbers of a user's own function by which no derivative is taken, such as targets and weights.
+- `held`: numbers by which no derivative is taken, such as targets, limits, and weights of a user's own
+  function.
 - `planes`: a unit normal and an offset in each row.
 - `error`: an error that is 0 except for rounding, so that it has no relative error.
 - `values`: none of these.

@@ -19,6 +19,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "params": "--param",
     "contacts": "--contact",
     "contact_sets": "--contact-set",
+    "contacts_from_collision": "--contact-from-collision",
     "xacro_args": "--xacro-arg",
     "loops": "--loop",
     "variants": "--variant",
@@ -28,7 +29,7 @@ _FLAGS: Final[Mapping[str, str]] = {
 }
 """Flags whose names differ from those of the arguments."""
 
-_OF_COMMAS: Final = {"functions", "frames", "ignore", "independent", "emit"}
+_OF_COMMAS: Final = {"functions", "frames", "ignore", "independent", "emit", "contacts_from_collision"}
 """Options whose flag takes a list with commas; other flags are given once for each value."""
 
 _TELLING: Final = 3

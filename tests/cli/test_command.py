@@ -176,7 +176,7 @@ def test_every_option_has_a_help(command: str) -> None:
 def test_a_command_has_its_own_options_only() -> None:
     """Options such as the name of a folder are refused by commands that write nothing."""
     options = {name: {action.dest for action in parser()._actions} for name, parser in PARSERS.items()}
-    assert options["inspect"] <= options["generate"]
+    assert options["inspect"] <= options["generate"] | {"json"}
     assert "functions" not in options["inspect"] | options["list"]
     assert not {"name", "ram", "out", "no_compile"} & (options["check"] | options["bench"])
 
@@ -242,6 +242,40 @@ def test_inspect_a_part(capsys: pytest.CaptureFixture[str]) -> None:
     told = [line for line in lines(printed) if "dropped" in line]
     assert len(told) == 4
     assert all(line.startswith("rbdgen: warning: ") for line in told)
+
+
+def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "humanoid30", "--json", "--base", "floating", "--lock", "waist_yaw=0"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["name"], found["base"], found["nq"], found["nv"]) == ("humanoid30", "floating", 36, 35)
+    first, *others = found["bodies"]
+    assert (first["name"], first["parent"]) == ("pelvis", "world")
+    assert [first[name] for name in ("idx_q", "nq", "idx_v", "nv")] == [0, 7, 0, 6]
+    assert sum(body["mass"] for body in found["bodies"]) == pytest.approx(found["mass"])
+    assert [body["idx_v"] for body in others] == list(range(6, 35))
+    assert first["merged"]
+    assert set(found["frames"]) >= {"world", *(body["name"] for body in others), *first["merged"]}
+    assert found["warnings"] == []
+
+
+def test_inspect_compares_inertias_with_shapes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The warning is one among the others; shapes that could not be read are told on their own."""
+    mesh = '<visual><geometry><mesh filename="no.stl"/></geometry></visual>'
+    small = '<visual><geometry><sphere radius="0.001"/></geometry></visual>'
+    text = re.sub(r"<visual>.*?</visual>", "", Path(PENDULUM).read_text(), flags=re.DOTALL)
+    text = text.replace('<link name="upper">', f'<link name="upper">{mesh}')
+    Path("robot.urdf").write_text(text.replace('<link name="lower">', f'<link name="lower">{small}'))
+    assert main(["inspect", "robot.urdf"]) == 0
+    printed = capsys.readouterr()
+    assert (
+        "rbdgen: warning: robot.urdf: body 'lower': its inertia is too large for its shapes: " in printed.out
+    )
+    (line,) = lines(printed.err)
+    assert line.startswith("rbdgen: inertias are not compared with shapes that cannot be read (1), such as ")
+    assert "link 'upper': mesh 'no.stl': there is no such file" in line
+    assert main(["inspect", "robot.urdf", "--json"]) == 0
+    warned = json.loads(capsys.readouterr().out)["warnings"]
+    assert any(text.startswith("robot.urdf: body 'lower': its inertia is too large") for text in warned)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,7 +33,8 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("benchmark arm7", "there is no command or robot 'benchmark'; did you mean rbdgen bench?"),
         ("lst", "there is no command or robot 'lst'; did you mean rbdgen list?"),
-        ("shw arm7", "there is no command 'shw'; there are list, inspect, "),
+        ("shw arm7", "there is no command or robot 'shw'; did you mean rbdgen show?"),
+        ("xyzw arm7", "there is no command 'xyzw'; there are list, inspect, "),
         ("arm6", "arm6: no such file, and no bundled robot; did you mean arm7?"),
         ("arm7 --floating", "there is no option --floating; take --base floating; see rbdgen --help"),
         ("arm7 --output x", "there is no option --output; take -o; see rbdgen --help"),

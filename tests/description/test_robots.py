@@ -10,6 +10,8 @@ import pinocchio as pin
 import pytest
 
 from rbdgen.description.schema import Inertial
+from rbdgen.description.shapes.read import shapes_of
+from rbdgen.description.source import read_description
 from rbdgen.description.urdf import read_urdf
 
 ROBOTS = Path(__file__).parents[2] / "robots"
@@ -36,8 +38,27 @@ def test_bundled_robot_states_its_sources_and_exact_right_angles(name: str) -> N
     text = (ROBOTS / f"{name}.urdf").read_text()
     assert re.search(r"19\d\d|20\d\d|Exp\[licit\]", text.partition("<robot ")[0])
     assert "mesh" not in text
-    assert set(re.findall(r'rpy="-?([\d.]+) 0 0"', text)) <= {"1.5707963267948966"}
-    assert len(re.findall("rpy=", text)) == len(re.findall(r'rpy="-?1\.5707963267948966 0 0"', text))
+    right = "1.5707963267948966"
+    assert set(re.findall('rpy="(.*?)"', text)) <= {f"{right} 0 0", f"-{right} 0 0", f"0 {right} 0"}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_bundled_robot_has_shapes(name: str) -> None:
+    """Every link has a visual shape with a colour; the lowest points of feet are those that examples use."""
+    description = read_description(name)
+    found = shapes_of(description)
+    assert found.missing == ()
+    visual = [x for x in found.shapes if x.role == "visual"]
+    assert {x.link for x in visual} == {link.name for link in description.links}
+    assert all(x.color is not None and min(x.size) > 0 for x in visual)
+    collision = [x for x in found.shapes if x.role == "collision"]
+    soles = {
+        "quadruped12": [-0.2085] * 4,
+        "humanoid30": [-0.0679] * 2,
+    }
+    feet = [x for x in collision if x.link.endswith(("_shank", "_foot"))]
+    lowest = [x.placement.translation.z - (x.size[0] if x.kind == "sphere" else x.size[2] / 2) for x in feet]
+    assert lowest == pytest.approx(soles.get(name, []))
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])

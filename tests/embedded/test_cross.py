@@ -230,7 +230,9 @@ def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) ->
 
 @pytest.mark.parametrize("target", [name for name, row in TARGETS.items() if not row.at_home])
 def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) -> None:
-    """Folders for other machines only have C, and no flags of the machine that generated them."""
+    """Folders for other machines only have C, and no flags of the machine that generated them. Those of
+    WebAssembly have a module, too.
+    """
     robot = load_robot(robot_root() / "double_pendulum.urdf")
     options = Options(functions=("rnea",), real="float", target=target)
     for compiled in (True, False):
@@ -238,7 +240,8 @@ def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) ->
         files = {x.relative_to(made.folder).as_posix() for x in made.folder.rglob("*") if x.is_file()}
         assert files == set(made.manifest["files"])
         kinds = {Path(file).suffix for file in files}
-        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", ""}
+        module = {".mjs", ".mts", *([".wasm"] if compiled else [])} if TARGETS[target].module else set()
+        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module}
         assert "Python" not in (made.folder / "README.md").read_text()
         for build in ("Makefile", "CMakeLists.txt"):
             assert "native" not in (made.folder / build).read_text()

@@ -20,8 +20,8 @@ from support.graphs import ALL, graphs, max_live, pendulum
 from support.toys import facts, function, straight, torque
 
 from rbdgen.access import Access, column, whole
-from rbdgen.emit.c.parts import LONGEST_PART, Body, Part, print_parts, segments_between, workspace_slots
-from rbdgen.emit.c.printer import Sincos, print_statements, readable, scalar_style
+from rbdgen.emit.c.parts import Body, Part, print_parts, segments_between, workspace_slots
+from rbdgen.emit.c.printer import LONGEST_PART, Sincos, print_statements, readable, scalar_style
 from rbdgen.emit.c.trigonometry import trigonometry_of
 from rbdgen.emit.package import EmitOptions, FunctionSource
 from rbdgen.emit.real import REALS
@@ -54,7 +54,7 @@ def test_a_short_graph_stays_one_piece() -> None:
 def test_parts_take_what_they_read_and_write() -> None:
     style = scalar_style(DOUBLE, nesting=0)
     body = print_parts(straight(torque()), style, "toy_torque", "restrict", longest=9)
-    assert body.statements == (
+    assert (*body.scratch, *body.statements) == (
         "double workspace[6];",
         "const double t4 = q[0] + q[1];",
         "workspace[0] = sin(q[0]);",
@@ -89,7 +89,7 @@ def test_parts_take_what_they_read_and_write() -> None:
 def test_sines_are_computed_before_the_parts() -> None:
     style = scalar_style(DOUBLE, Sincos("toy", 3), nesting=0)
     body = print_parts(straight(torque()), style, "toy_torque", "restrict", longest=9)
-    assert body.statements == (
+    assert (*body.scratch, *body.statements) == (
         "double workspace[2];",
         "const double t4 = q[0] + q[1];",
         "const double angle[3] = {q[0], t4, 0};",
@@ -162,14 +162,15 @@ def test_slots_are_taken_again() -> None:
 def wrapped(name: str, body: Body, graph: Graph) -> str:
     """Prints the C of `void name(inputs, outputs)`, after that of its parts."""
     texts = [
-        f"static void {part.name}({', '.join(part.parameters)})\n{{\n{chr(10).join(part.statements)}\n}}"
+        f"static void {part.name}({', '.join(part.parameters)})\n{{\n"
+        f"{chr(10).join(part.scratch + part.statements)}\n}}"
         for part in body.parts
     ]
     parameters = [f"const double *{x.name}" for x in graph.inputs] + [
         f"double *{x.name}" for x in graph.outputs
     ]
     unused = "".join(f"(void){x.name};\n" for x in graph.inputs)
-    statements = "\n".join(body.statements)
+    statements = "\n".join(body.scratch + body.statements)
     return "\n".join([*texts, f"void {name}({', '.join(parameters)})\n{{\n{unused}{statements}\n}}"])
 
 

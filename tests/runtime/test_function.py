@@ -330,7 +330,14 @@ def test_what_a_function_tells_of_itself(lib: Library) -> None:
     assert (lib.torque.__doc__ or "").startswith(
         "torque(q, v, *, out=None, threads=1) -> tau\n\nToy torque.\n"
     )
-    assert repr(lib.torque) == "<torque: q (2,), v (2,) -> tau (2,)>"
+    units = "q (2,) [rad], v (2,) [rad/s] -> tau (2,) [N m]"
+    assert repr(lib.torque) == f"<torque: {units}; 19 operations>"
+
+
+def test_a_notebook_shows_the_functions_of_a_library(lib: Library) -> None:
+    html = lib._repr_html_()
+    assert html.count("<tr>") == 1 + len(lib.functions)
+    assert "<td>torque</td><td>q (2,) [rad], v (2,) [rad/s]</td><td>tau (2,) [N m]</td>" in html
 
 
 def test_source_that_is_gone(lib: Library, tmp_path: Path) -> None:

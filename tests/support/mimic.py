@@ -116,7 +116,8 @@ class Projection:
             "by_external_forces": lambda y: np.einsum("ij,kibc->kjbc", self.G, y[:, :, self._bodies()]),
             "energy_coefficients": lambda y: y[..., self._columns()],
         }
-        return [folds[x.kind](y) for x, y in zip(function.signature.outputs, outputs, strict=True)]
+        kinds = ("matrix" if x.shape[-2:] == ("nv", "nv") else x.kind for x in function.signature.outputs)
+        return [folds[kind](y) for kind, y in zip(kinds, outputs, strict=True)]
 
     def _bodies(self) -> list[int]:
         """The indices of the bodies that are also bodies of the robot with mimic joints."""

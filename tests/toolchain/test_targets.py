@@ -14,6 +14,7 @@ def test_every_promised_target_is_there() -> None:
     assert tuple(TARGETS) == (
         "host",
         "portable",
+        "wasm32",
         "cortex-m4f",
         "cortex-m7",
         "cortex-m33",
@@ -31,13 +32,15 @@ def test_rows_are_consistent(target: object) -> None:
     assert row.width == 1
     assert row.embedded == bool(row.prefix)
     assert not (row.embedded and row.extensions)
+    assert row.runs_here == (not row.embedded and not row.module)
+    assert not (row.module and (row.embedded or row.extensions))
 
 
 def test_unknown_target_is_refused_with_the_known_ones() -> None:
     with pytest.raises(OptionError, match=r"cortex-m3' is not known; did you mean 'cortex-m33' or "):
         target_named("cortex-m3")
     with pytest.raises(
-        OptionError, match=r"target='x' is not known; choose from: host, portable, cortex-m4f"
+        OptionError, match=r"target='x' is not known; choose from: host, portable, wasm32, cortex-m4f"
     ):
         target_named("x")
 

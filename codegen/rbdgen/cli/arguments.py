@@ -33,8 +33,9 @@ def own_of(parsed: argparse.Namespace) -> list[Own]:
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation that the arguments ask for."""
     own = [function.name for function in own_of(parsed)]
+    contacts = bool(parsed.contacts or parsed.contact_from_collision)
     return replace(
-        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), bool(parsed.contacts))),
+        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), contacts)),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
@@ -83,7 +84,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         parsed.base,
         parsed.snap,
         xacro_args=_pairs("--xacro-arg", parsed.xacro_arg, "NAME=VALUE"),
-        lock=_positions(parsed.lock),
+        lock=positions_of("--lock", parsed.lock),
         root=parsed.root,
         tip=parsed.tip,
         damping=parsed.damping,
@@ -97,6 +98,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         independent=names_of(parsed.independent),
         frames=names_of(parsed.frames),
         contacts=[contact_from(*said) for said in parsed.contacts],
+        contacts_from_collision=names_of(parsed.contact_from_collision),
         contact_solver=parsed.contact_solver and plan_from(parsed.contact_solver),
         contact_sets={
             name: names_of([contacts])
@@ -126,10 +128,10 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
     return values
 
 
-def _positions(texts: Sequence[str]) -> dict[str, float]:
-    """The positions of --lock by joint."""
-    given: dict[str, Any] = _pairs("--lock", texts, "JOINT=VALUE")
+def positions_of(option: str, texts: Sequence[str]) -> dict[str, float]:
+    """The positions of an option JOINT=VALUE by joint."""
+    given: dict[str, Any] = _pairs(option, texts, "JOINT=VALUE")
     try:
         return {joint: float(text) for joint, text in given.items()}
     except ValueError as error:
-        raise OptionError(f"--lock: {error}; give JOINT=VALUE, in rad or m") from None
+        raise OptionError(f"{option}: {error}; give JOINT=VALUE, in rad or m") from None

@@ -7,11 +7,20 @@ import json
 import os
 import sys
 import warnings
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rbdgen.cli.arguments import inertia_options_of, names_of, options_of, own_of, refuse_others, robot_of
+from rbdgen.cli.arguments import (
+    inertia_options_of,
+    names_of,
+    options_of,
+    own_of,
+    positions_of,
+    refuse_others,
+    robot_of,
+)
 from rbdgen.cli.mistakes import no_command
 from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 
     from rbdgen.pipeline.written import Generated
 
-COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "cache", "completion")
+COMMANDS = ("list", "inspect", "check", "bench", "inertia", "equations", "show", "cache", "completion")
 INTERRUPTED = 130
 
 
@@ -148,11 +157,21 @@ def _list(parsed: argparse.Namespace) -> int:
 
 def _inspect(parsed: argparse.Namespace) -> int:
     from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.cli.facts import robot_as_json  # noqa: PLC0415
     from rbdgen.pipeline.facts import warnings_of  # noqa: PLC0415
+    from rbdgen.show.plausible import implausible  # noqa: PLC0415
 
-    console, _ = tables.consoles()
+    console, errors = tables.consoles()
     robot = robot_of(parsed, parsed.robot)
-    tables.inspect(console, robot, warnings_of(robot))
+    compared, unread = implausible(robot)
+    warned = (*warnings_of(robot), *compared)
+    if parsed.json:
+        print(json.dumps(robot_as_json(robot, warned), indent=1))
+    else:
+        tables.inspect(console, robot, warned)
+    if unread:
+        told = f"inertias are not compared with shapes that cannot be read ({len(unread)})"
+        say(errors, f"{told}, such as {unread[0]}")
     return 0
 
 
@@ -237,15 +256,20 @@ def _bench(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _check_out(parsed: argparse.Namespace) -> None:
+    """Raises OptionError if the file to be written is the robot's own."""
+    files = [path for path in (parsed.out, Path(parsed.robot)) if path is not None and path.exists()]
+    if len(files) == 2 and files[0].samefile(files[1]):
+        raise OptionError(f"{parsed.out}: is the robot itself; choose another file with -o")
+
+
 def _equations(parsed: argparse.Namespace) -> int:
     from rbdgen.cli import tables  # noqa: PLC0415
     from rbdgen.emit.write import write_file  # noqa: PLC0415
     from rbdgen.formulas.equations import equations_of  # noqa: PLC0415
 
     robot = robot_of(parsed, parsed.robot)
-    files = [path for path in (parsed.out, Path(parsed.robot)) if path is not None and path.exists()]
-    if len(files) == 2 and files[0].samefile(files[1]):
-        raise OptionError(f"{parsed.out}: is the robot itself; choose another file with -o")
+    _check_out(parsed)
     _, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
     functions = None if parsed.functions is None else names_of(parsed.functions)
@@ -281,6 +305,32 @@ def _completion(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _show(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.emit.names import robot_identifier  # noqa: PLC0415
+    from rbdgen.show.page import page_of  # noqa: PLC0415
+
+    robot = robot_of(parsed, parsed.robot)
+    _check_out(parsed)
+    _, errors = tables.consoles()
+    tables.warn(errors, tables.folded(robot.warnings))
+    with shown_on(errors) as done:
+        page = page_of(
+            robot,
+            pose=positions_of("--pose", names_of(parsed.pose)),
+            functions=names_of(parsed.functions),
+            triangles=parsed.triangles,
+            shapes=not parsed.no_shapes,
+            progress=done,
+        )
+    tables.warn(errors, page.missing)
+    file = page.save(parsed.out or Path(f"{robot_identifier(robot.name)}.html"))
+    print(f"wrote {file}")
+    if parsed.open:
+        webbrowser.open(file.resolve().as_uri())
+    return 0
+
+
 _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "guide": _guide,
     "generate": _generate,
@@ -290,6 +340,7 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "bench": _bench,
     "inertia": _inertia,
     "equations": _equations,
+    "show": _show,
     "cache": _cache,
     "completion": _completion,
 }

@@ -1,15 +1,16 @@
-"""The options that add contacts, and those of files that are written in addition to the C."""
+"""The options of a robot, and those of files that are written in addition to the C."""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
 
 from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Form, SolverPlan
 from rbdgen.emit.backends import ON_REQUEST
 
 
-def add_contact_options(group: argparse._ArgumentGroup) -> None:
+def _add_contact_options(group: argparse._ArgumentGroup) -> None:
     """Adds the options of contacts. They share one list, so contacts have the order of the options."""
     helps: dict[Form, str] = {
         "--contact": "keep a point of a link (its origin, or X,Y,Z in m) in place, for contact_...",
@@ -27,6 +28,13 @@ def add_contact_options(group: argparse._ArgumentGroup) -> None:
             type=partial(lambda option, text: (option, text), option),
             help=text,
         )
+    group.add_argument(
+        "--contact-from-collision",
+        metavar="LINK[:SIDE],...",
+        action="append",
+        default=[],
+        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four)",
+    )
     group.add_argument(
         "--contact-set",
         metavar="NAME=CONTACT,CONTACT",
@@ -62,4 +70,101 @@ def add_emit_options(group: argparse._ArgumentGroup) -> None:
         type=int,
         default=1,
         help="--emit casadi --knots N means --emit casadi:N",
+    )
+
+
+def add_robot_options(
+    parser: argparse.ArgumentParser, title: str = "the robot", *, frames: bool = True
+) -> None:
+    group = parser.add_argument_group(title)
+    group.add_argument(
+        "--base",
+        choices=("fixed", "floating"),
+        help="the root is fixed to the world, or free (default fixed; free for an MJCF with a free joint)",
+    )
+    group.add_argument(
+        "--snap",
+        metavar="TOL",
+        type=float,
+        default=1e-9,
+        help="entries of fixed rotations within TOL of 0 become 0 (default 1e-9; 0: none)",
+    )
+    group.add_argument(
+        "--xacro-arg",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="an argument of a xacro; give the option once for each",
+    )
+    group.add_argument(
+        "--lock",
+        metavar="JOINT=VALUE",
+        action="append",
+        default=[],
+        help="keep a joint fixed at this position, rad or m; give the option once for each",
+    )
+    group.add_argument("--damping", action="store_true", help="functions include the joints' viscous damping")
+    group.add_argument(
+        "--friction",
+        metavar="exact|smooth:VELOCITY",
+        help="functions include Coulomb friction: by sign(v), or v / sqrt(v^2 + VELOCITY^2), rad/s or m/s",
+    )
+    group.add_argument(
+        "--armature",
+        metavar="FILE",
+        type=Path,
+        help="the rotors of motors: SRDF, TOML or JSON, {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
+    )
+    group.add_argument(
+        "--loop",
+        metavar="FRAME=FRAME[:point]",
+        action="append",
+        default=[],
+        help="a closed loop: keep two links together, or only their origins; give the option once for each",
+    )
+    group.add_argument(
+        "--ignore",
+        metavar="WHAT,WHAT",
+        action="append",
+        default=[],
+        help="leave out unsupported features of an MJCF instead of refusing it: tendon, ..., or all",
+    )
+    group.add_argument(
+        "--independent",
+        metavar="JOINT,JOINT",
+        action="append",
+        default=[],
+        help="joints whose velocities determine all others in closed loops, for loop_rnea and loop_aba",
+    )
+    if frames:
+        _add_contact_options(group)
+        group.add_argument(
+            "--frames",
+            metavar="NAME,NAME",
+            action="append",
+            default=[],
+            help="the frames of functions frame_...: links, joints, sites, patterns such as 'foot_*'",
+        )
+    group.add_argument(
+        "--order",
+        choices=("name", "file"),
+        help="the order of joints below a link: by name, as in Pinocchio, or as in the file (default name; "
+        "file for an MJCF, as in MuJoCo)",
+    )
+    group.add_argument(
+        "--bounds",
+        metavar="FACTOR",
+        type=float,
+        default=1.0,
+        help="multiply the bounds of memory and work for reading the robot by FACTOR (default 1)",
+    )
+    group.add_argument("--root", metavar="LINK", help="keep only this link and the links below it")
+    group.add_argument(
+        "--tip", metavar="LINK", help="keep only the chain from the root to this link, without branches"
+    )
+    group.add_argument(
+        "--mimic",
+        choices=("eliminate", "independent"),
+        default="eliminate",
+        help="mimic joints follow others and are not part of q, or are independent (default eliminate)",
     )

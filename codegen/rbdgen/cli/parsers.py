@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rbdgen.cli.no_robot import cache_parser, completion_parser
-from rbdgen.cli.options import add_contact_options, add_emit_options
+from rbdgen.cli.options import add_emit_options, add_robot_options
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -20,8 +20,10 @@ Rigid-body dynamics of a robot as plain C99 and as fast Python functions.
   rbdgen arm7                       write generated/arm7: C and a Python package
   rbdgen my_robot.urdf -f rnea,aba  these functions only
   rbdgen arm7 --target cortex-m4f   a folder for a small machine
+  rbdgen arm7 --target wasm32       WebAssembly for web pages and node
 
 Other commands:
+  rbdgen show ROBOT                 write a page that shows it in a browser
   rbdgen list                       list the functions
   rbdgen inspect ROBOT              show the tree, indices, masses, warnings
   rbdgen check DIR|ROBOT            check the code on this machine
@@ -49,7 +51,7 @@ def generate_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", action="version", version=f"rbdgen {__version__}", help="print the version"
     )
-    _add_robot_options(parser)
+    add_robot_options(parser)
     _add_function_options(parser)
     return parser
 
@@ -77,14 +79,15 @@ def list_parser() -> argparse.ArgumentParser:
     shown.add_argument(
         "--counts", metavar="ROBOT", dest="robot", help="the operations of every function for a robot"
     )
-    _add_robot_options(parser, "the robot of --counts")
+    add_robot_options(parser, "the robot of --counts")
     return parser
 
 
 def inspect_parser() -> argparse.ArgumentParser:
     parser = Parser("rbdgen inspect", "ROBOT ", "Shows a robot's tree, indices, masses and warnings.")
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
-    _add_robot_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a tree")
+    add_robot_options(parser)
     return parser
 
 
@@ -148,8 +151,50 @@ def equations_parser() -> argparse.ArgumentParser:
         default=1000,
         help="refuse equations with more terms (default 1000)",
     )
-    _add_robot_options(parser, frames=False)
-    parser.set_defaults(frames=[], contacts=[], contact_set=[], contact_solver=None)
+    add_robot_options(parser, frames=False)
+    parser.set_defaults(
+        frames=[], contacts=[], contact_from_collision=[], contact_set=[], contact_solver=None
+    )
+    return parser
+
+
+def show_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "rbdgen show",
+        "ROBOT ",
+        "Writes one HTML file that shows a robot in 3D and runs its generated C in the browser.\n"
+        "It needs no network and no server.\n\n"
+        "  rbdgen show arm7 --open\n"
+        "  rbdgen show quadruped12 --base floating --contact lf=front_left_shank:0,0,-0.2\n"
+        "  rbdgen show ROBOT --pose shoulder=1.2,elbow=-0.4 -o robot.html\n",
+    )
+    parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="write FILE (default ROBOT.html)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--pose",
+        metavar="JOINT=VALUE,...",
+        action="append",
+        default=[],
+        help="the positions of joints at the beginning, rad or m",
+    )
+    parser.add_argument(
+        "-f",
+        "--functions",
+        metavar="NAME,NAME",
+        action="append",
+        default=[],
+        help="further functions whose C and cost are shown",
+    )
+    parser.add_argument(
+        "--triangles",
+        metavar="N",
+        type=int,
+        default=24_000,
+        help="the number of triangles to keep of all meshes together (default 24000)",
+    )
+    parser.add_argument("--no-shapes", action="store_true", help="draw a skeleton instead of the shapes")
+    add_robot_options(parser)
     return parser
 
 
@@ -162,6 +207,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "bench": bench_parser,
     "inertia": inertia_parser,
     "equations": equations_parser,
+    "show": show_parser,
     "cache": cache_parser,
     "completion": completion_parser,
 }
@@ -196,105 +242,8 @@ def _add_subject(parser: argparse.ArgumentParser) -> None:
         help="a generated folder, or a robot as for rbdgen",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    _add_robot_options(parser, "the robot, if one is given")
+    add_robot_options(parser, "the robot, if one is given")
     _add_function_options(parser, "the code, if a robot is given")
-
-
-def _add_robot_options(
-    parser: argparse.ArgumentParser, title: str = "the robot", *, frames: bool = True
-) -> None:
-    group = parser.add_argument_group(title)
-    group.add_argument(
-        "--base",
-        choices=("fixed", "floating"),
-        help="the root is fixed to the world, or free (default fixed; free for an MJCF with a free joint)",
-    )
-    group.add_argument(
-        "--snap",
-        metavar="TOL",
-        type=float,
-        default=1e-9,
-        help="entries of fixed rotations within TOL of 0 become 0 (default 1e-9; 0: none)",
-    )
-    group.add_argument(
-        "--xacro-arg",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="an argument of a xacro; give the option once for each",
-    )
-    group.add_argument(
-        "--lock",
-        metavar="JOINT=VALUE",
-        action="append",
-        default=[],
-        help="keep a joint fixed at this position, rad or m; give the option once for each",
-    )
-    group.add_argument("--damping", action="store_true", help="functions include the joints' viscous damping")
-    group.add_argument(
-        "--friction",
-        metavar="exact|smooth:VELOCITY",
-        help="functions include Coulomb friction: by sign(v), or v / sqrt(v^2 + VELOCITY^2), rad/s or m/s",
-    )
-    group.add_argument(
-        "--armature",
-        metavar="FILE",
-        type=Path,
-        help="the rotors of motors: SRDF, TOML or JSON, {joint: {rotor_inertia: kg m^2, gear_ratio: turns}}",
-    )
-    group.add_argument(
-        "--loop",
-        metavar="FRAME=FRAME[:point]",
-        action="append",
-        default=[],
-        help="a closed loop: keep two links together, or only their origins; give the option once for each",
-    )
-    group.add_argument(
-        "--ignore",
-        metavar="WHAT,WHAT",
-        action="append",
-        default=[],
-        help="leave out unsupported features of an MJCF instead of refusing it: tendon, ..., or all",
-    )
-    group.add_argument(
-        "--independent",
-        metavar="JOINT,JOINT",
-        action="append",
-        default=[],
-        help="joints whose velocities determine all others in closed loops, for loop_rnea and loop_aba",
-    )
-    if frames:
-        add_contact_options(group)
-        group.add_argument(
-            "--frames",
-            metavar="NAME,NAME",
-            action="append",
-            default=[],
-            help="the frames of functions frame_...: links, joints, sites, patterns such as 'foot_*'",
-        )
-    group.add_argument(
-        "--order",
-        choices=("name", "file"),
-        help="the order of joints below a link: by name, as in Pinocchio, or as in the file (default name; "
-        "file for an MJCF, as in MuJoCo)",
-    )
-    group.add_argument(
-        "--bounds",
-        metavar="FACTOR",
-        type=float,
-        default=1.0,
-        help="multiply the bounds of memory and work for reading the robot by FACTOR (default 1)",
-    )
-    group.add_argument("--root", metavar="LINK", help="keep only this link and the links below it")
-    group.add_argument(
-        "--tip", metavar="LINK", help="keep only the chain from the root to this link, without branches"
-    )
-    group.add_argument(
-        "--mimic",
-        choices=("eliminate", "independent"),
-        default="eliminate",
-        help="mimic joints follow others and are not part of q, or are independent (default eliminate)",
-    )
 
 
 def _add_function_options(parser: argparse.ArgumentParser, title: str = "the code") -> None:
@@ -366,7 +315,7 @@ def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
     group.add_argument(
         "--target",
         default=defaults.target,
-        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host)",
+        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host; wasm32 is for web pages)",
     )
     group.add_argument(
         "--arch",

@@ -23,6 +23,9 @@ MOST_ELEMENTS = 300_000
 
 MORE = f"or allow more with {either('bounds=FACTOR', '--bounds FACTOR')}"
 
+DEEPEST = 256
+"""The depth at which the parser stops."""
+
 XACRO = "http://www.ros.org/wiki/xacro"
 """The namespace of xacro's elements."""
 
@@ -136,12 +139,16 @@ class Document:
 
     def vector(self, element: etree._Element, name: str) -> Vector3:
         """The value of an attribute as three finite numbers separated by blanks."""
-        words = self.attribute(element, name).split()
-        if len(words) != 3:
-            what = f"{name} of {describe_element(element)} has {len(words)} numbers, not 3"
-            raise self.error(line_of(element), what, f'write {name}="X Y Z"')
-        x, y, z = (self._finite(element, name, word) for word in words)
+        x, y, z = self.numbers(element, name, "X Y Z")
         return x, y, z
+
+    def numbers(self, element: etree._Element, name: str, form: str) -> tuple[float, ...]:
+        """The value of an attribute as finite numbers separated by blanks, one for each word of `form`."""
+        words, wanted = self.attribute(element, name).split(), len(form.split())
+        if len(words) != wanted:
+            what = f"{name} of {describe_element(element)} has {len(words)} numbers, not {wanted}"
+            raise self.error(line_of(element), what, f'write {name}="{form}"')
+        return tuple(self._finite(element, name, word) for word in words)
 
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
         value = float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
@@ -154,26 +161,29 @@ class Document:
         return value
 
 
-def parse(data: bytes, path: str) -> Document:
+def parse(data: bytes, path: str, kind: str = "URDF", *, long_texts: bool = False) -> Document:
     """Parses a document with any root element.
+
+    `kind` is what messages call the file. `long_texts` accepts texts of more than 10 MB, such as the numbers
+    of a mesh.
 
     Raises DescriptionError unless the data is one well-formed UTF-8 document without a DOCTYPE.
     """
     if not data.strip():
-        raise DescriptionError(path, None, "the file is empty", "give a URDF file")
+        raise DescriptionError(path, None, "the file is empty", f"give a {kind} file")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DescriptionError(path, line, "the file is not UTF-8", "save it in UTF-8") from None
-    _refuse_doctype(text, path)
+    _refuse_doctype(text, path, kind)
     # The encoding is given, so that the file's own declaration cannot hide a DOCTYPE from the check above.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
         load_dtd=False,
         no_network=True,
-        huge_tree=False,
+        huge_tree=long_texts,
         remove_comments=True,
         remove_pis=True,
     )
@@ -203,7 +213,7 @@ def describe_element(element: etree._Element) -> str:
     return f"<{tag}>"
 
 
-def _refuse_doctype(text: str, path: str) -> None:
+def _refuse_doctype(text: str, path: str, kind: str) -> None:
     """Raises DescriptionError if a DOCTYPE precedes the root element; only a DOCTYPE can define entities.
 
     The text is searched before a parser sees it, so that no parser expands an entity.
@@ -213,7 +223,7 @@ def _refuse_doctype(text: str, path: str) -> None:
         if text.startswith("<!DOCTYPE", position):
             line = text.count("\n", 0, position) + 1
             what = "the file has a DOCTYPE, which can define entities"
-            raise DescriptionError(path, line, what, "delete the DOCTYPE: a URDF needs none")
+            raise DescriptionError(path, line, what, f"delete the DOCTYPE: a {kind} needs none")
         if text.startswith("<!--", position):
             end = text.find("-->", position + 4)
         elif text.startswith("<?", position):
@@ -231,5 +241,5 @@ def _syntax_error(message: str, line: int | None, path: str) -> DescriptionError
         what_to_do = f'write <robot xmlns:xacro="{XACRO}">, or delete what needs xacro'
         return DescriptionError(path, line, "the prefix xacro is not declared", what_to_do)
     if message.startswith("Excessive depth"):
-        message = "elements nested more than 256 deep"
+        message = f"elements nested more than {DEEPEST} deep"
     return DescriptionError(path, line, f"not XML: {escaped(message, 200)}", "correct the file")

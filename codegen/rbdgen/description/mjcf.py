@@ -56,15 +56,15 @@ def read_mjcf(document: Document, ignore: Collection[str] = (), bounds: float = 
             unsupported feature that `ignore` does not name.
     """
     check_size(document, bounds)
-    model, told = _compiled(document.path)
+    model, told = compiled(document.path)
     with np.errstate(invalid="ignore", over="ignore"):  # `assembled` refuses numbers that overflow
         return _described(document, model, told, ignore)
 
 
 def _described(document: Document, model: Any, told: list[str], ignore: Collection[str]) -> Description:
     path = document.path
-    root = _root(model)
-    named = _Names(model)
+    root = root_of(model)
+    named = Names(model)
     names = named.bodies
     written = {element.get("name"): line_of(element) for element in document.root.iter("body")}
     lines = [written.get(name, 1) for name in names]
@@ -100,7 +100,7 @@ def _described(document: Document, model: Any, told: list[str], ignore: Collecti
     )
 
 
-def _compiled(path: str) -> tuple[Any, list[str]]:
+def compiled(path: str) -> tuple[Any, list[str]]:
     """MuJoCo's model, and the warnings that MuJoCo would otherwise write to a file in the current folder."""
     try:
         import mujoco  # noqa: PLC0415  (an extra)
@@ -128,14 +128,14 @@ def _types(model: Any, body: int) -> list[int]:
     return [int(kind) for kind in model.jnt_type[first : first + model.body_jntnum[body]]]
 
 
-def _root(model: Any) -> int:
+def root_of(model: Any) -> int:
     """The free body that carries all other joints; the world if there is none."""
     moving = [b for b in range(1, model.nbody) if model.body_jntnum[b]]
     free = bool(moving) and _FREE in _types(model, moving[0])
     return moving[0] if free and all(model.body_rootid[b] == moving[0] for b in moving) else _WORLD
 
 
-class _Names:
+class Names:
     """The names of bodies and joints, by their numbers in MuJoCo.
 
     An element without a name in the file gets one that no other element has.
@@ -159,18 +159,18 @@ def _sites(model: Any, names: list[str], carried: set[int]) -> Iterator[Place]:
         name, body = str(model.site(k).name), int(model.site_bodyid[k])
         if name and body in {_WORLD, *carried}:
             x, y, z = map(float, model.site_pos[k])
-            turned = rpy_from_rotation(_rotation(model.site_quat[k]).tolist())
+            turned = rpy_from_rotation(rotation_of(model.site_quat[k]).tolist())
             yield Place(name, None if body == _WORLD else names[body], Origin((x, y, z), turned))
 
 
-def _joints(model: Any, body: int, names: _Names) -> Iterator[Joint]:
+def _joints(model: Any, body: int, names: Names) -> Iterator[Joint]:
     """The joints that connect a body to its parent, from the parent outward.
 
     They include fixed joints: one if the body has no joint of its own, and one from the anchor of the last
     joint to the origin of the body if they differ.
     """
     name, parent = names.bodies[body], names.bodies[model.body_parentid[body]]
-    R, p, behind = _rotation(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
+    R, p, behind = rotation_of(model.body_quat[body]), np.array(model.body_pos[body]), np.zeros(3)
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     for j in range(first, first + count):
         label = names.joints[j]
@@ -226,7 +226,7 @@ def _inertial(model: Any, body: int, lines: list[int]) -> Inertial | None:
     if mass == ixx == iyy == izz == 0:
         return None
     x, y, z = map(float, model.body_ipos[body])
-    axes = rpy_from_rotation(_rotation(model.body_iquat[body]).tolist())
+    axes = rpy_from_rotation(rotation_of(model.body_iquat[body]).tolist())
     return Inertial(Origin((x, y, z), axes), mass, ixx, 0.0, 0.0, iyy, 0.0, izz, lines[body])
 
 
@@ -235,7 +235,7 @@ def _massless(line: int) -> Inertial:
     return Inertial(Origin(), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, line)
 
 
-def _rotation(quaternion: Any) -> _Array:
+def rotation_of(quaternion: Any) -> _Array:
     """The rotation matrix of a unit quaternion, w first."""
     w, x, y, z = map(float, quaternion)
     return np.array(
@@ -249,7 +249,7 @@ def _rotation(quaternion: Any) -> _Array:
 
 def _about(axis: _Array, angle: float) -> _Array:
     """The rotation by an angle, in rad, about a unit axis."""
-    return _rotation([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+    return rotation_of([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
 
 
 def _name(model: Any) -> str:

@@ -47,11 +47,23 @@ def _candidates(folder: Path, name: str) -> Iterator[Path]:
 
 def _named(folder: Path, name: str) -> bool:
     """Whether this folder has a `package.xml` with this name."""
+    return package_in(folder) == name
+
+
+def package_in(folder: Path) -> str | None:
+    """The name in the `package.xml` of this folder; None if it has none, or none that can be read."""
     file = folder / "package.xml"
     if not file.is_file():
-        return False
+        return None
     try:
         root = parse(read_bytes(str(file)), str(file)).root
     except DescriptionError:  # an unreadable package.xml of another package must not stop the search
-        return False
-    return (root.findtext("name") or "").strip() == name
+        return None
+    return (root.findtext("name") or "").strip() or None
+
+
+def packages_around(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The packages that a folder is in, by name, the innermost first."""
+    for above in (folder, *folder.parents):
+        if (name := package_in(above)) is not None:
+            yield name, above

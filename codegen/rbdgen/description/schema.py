@@ -6,7 +6,7 @@ All units are SI (m, rad, kg, kg m^2, N, N m, s). `line` is the line of the elem
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
@@ -122,6 +122,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """The file of a description, from which its shapes are read when they are needed."""
+
+    path: str  # absolute
+    form: Literal["urdf", "mjcf"]
+    data: bytes  # the contents of the file, or the URDF that a xacro expands to
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """A robot whose links and joints form one tree."""
 
@@ -141,3 +150,4 @@ class Description:
     gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file
     lines: bool = True  # whether messages about several links or joints give the line of each
+    file: File | None = field(default=None, compare=False, repr=False)  # None if it was not read from a file

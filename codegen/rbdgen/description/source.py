@@ -17,7 +17,7 @@ from rbdgen.description.form import form_of
 from rbdgen.description.mjcf import read_mjcf
 from rbdgen.description.pinocchio import is_pinocchio, read_pinocchio
 from rbdgen.description.quoting import quoted
-from rbdgen.description.schema import Description
+from rbdgen.description.schema import Description, File
 from rbdgen.description.urdf import describe, parse_urdf
 from rbdgen.description.xacro import expand
 from rbdgen.errors import DescriptionError
@@ -99,15 +99,20 @@ def read_description(
     form = form_of(document)
     if form != "xacro":
         _refuse_arguments(path, xacro_args)
+    absolute = str(Path(path).absolute())
     if form == "mjcf":
-        return read_mjcf(document, ignore, bounds)
+        return replace(read_mjcf(document, ignore, bounds), file=File(absolute, "mjcf", raw))
     _refuse_ignoring(path, ignore)
     if form == "urdf":
-        return describe(document, raw)
+        return replace(describe(document, raw), file=File(absolute, "urdf", raw))
     expanded = expand(path, xacro_args or {}, bounds)
     check_elements(expanded.urdf, expanded.path, bounds)
     description = parse_urdf(expanded.urdf, expanded.path)
-    return replace(description, warnings=(*expanded.warnings, *description.warnings))
+    return replace(
+        description,
+        warnings=(*expanded.warnings, *description.warnings),
+        file=File(absolute, "urdf", expanded.urdf),
+    )
 
 
 def _refuse_arguments(path: str, xacro_args: Mapping[str, str] | None) -> None:

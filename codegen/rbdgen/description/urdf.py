@@ -111,7 +111,7 @@ def _inertial(document: Document, element: etree._Element) -> Inertial:
     ixx, ixy, ixz, iyy, iyz, izz = (
         document.number(inertia, component) for component in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     )
-    return Inertial(_origin(document, element), mass, ixx, ixy, ixz, iyy, iyz, izz, line_of(element))
+    return Inertial(origin_of(document, element), mass, ixx, ixy, ixz, iyy, iyz, izz, line_of(element))
 
 
 def _joint(document: Document, element: etree._Element) -> Joint:
@@ -126,7 +126,7 @@ def _joint(document: Document, element: etree._Element) -> Joint:
         type=joint_type,
         parent=document.attribute(parent, "link"),
         child=document.attribute(child, "link"),
-        origin=_origin(document, element),
+        origin=origin_of(document, element),
         axis=_direction(document, element, joint_type),
         limit=_limit(document, element, joint_type),
         damping=0.0 if dynamics is None else document.number(dynamics, "damping", 0.0),
@@ -146,7 +146,8 @@ def _joint_type(document: Document, element: etree._Element, name: str) -> Joint
     raise document.error(line_of(element), what, what_to_do)
 
 
-def _origin(document: Document, element: etree._Element) -> Origin:
+def origin_of(document: Document, element: etree._Element) -> Origin:
+    """The pose in <origin> of an element; the identity if it has none."""
     origin = document.child(element, "origin")
     if origin is None:
         return Origin()

@@ -81,9 +81,15 @@ BACKENDS: Final = (
         library="lib{robot}_casadi.so",
         loaded_by="casadi.external",
     ),
+    Backend(
+        "javascript",
+        asked=True,
+        adds="functions as an ES module in JavaScript, for web pages and node",
+    ),
     Backend("project"),
     Backend("python"),
     Backend("readme"),
+    Backend("webassembly"),
 )
 """The backends, in the order in which a folder lists their files.
 

@@ -292,6 +292,16 @@ class FunctionSource:
 
 
 @dataclass(frozen=True)
+class ModuleFlags:
+    """The flags of the tools that make a WebAssembly module of a folder."""
+
+    compile: tuple[str, ...]
+    """The flags of clang."""
+    link: tuple[str, ...]
+    """The flags of wasm-ld."""
+
+
+@dataclass(frozen=True)
 class EmitOptions:
     """The style of the C."""
 
@@ -306,6 +316,8 @@ class EmitOptions:
     """The prefix of the target's tools, for the build files of the folder."""
     flags: tuple[str, ...] = ("-O2", "-ffp-contract=off")
     """The flags of the target's compiler, for the build files of the folder."""
+    module: ModuleFlags | None = None
+    """The flags for a WebAssembly module; None if the target has none."""
     emit: tuple[str, ...] = ()
     """The option `emit` of `Options`."""
     package: bool = True

@@ -128,7 +128,7 @@ _OF_LIBRARIES: Final = frozenset(
     anchor base_parameters casadi check_states contacts content difference folder frames
     full_configuration functions idx_q idx_v inertial_parameters integrate jax joint_names library
     limit_memory manifest manifold name nbodies neutral normalize nq nv parameters plausible random
-    release_memory rollout torch
+    release_memory rollout show torch
     """.split()  # noqa: SIM905  (a list would take a screen)
 )
 """The attributes of loaded libraries and of generated packages besides their functions."""

@@ -22,6 +22,7 @@ class More:
     library: Callable[[Sequence[str]], Library]  # builds a library of them
     sources: Callable[[Sequence[str]], Sources]  # writes their sources, for callers other than Python
     watched: Callable[[], AbstractContextManager[Watch]] = lambda: nullcontext(Watch())  # shows compilations
+    show: Callable[..., Any] | None = None  # makes the page of the robot
 
 
 class Functions:
@@ -61,6 +62,16 @@ class Functions:
         return f"lib.{self._framework}: no function {name!r} was generated; {meant}there are: {there}"
 
 
-def functions_of(more: More | None, framework: str, library: Library) -> Functions:
-    """The functions of `library` for a framework, such as "jax"; `more` builds derivatives that it lacks."""
+def functions_of(more: More | None, framework: str, library: Library) -> Any:
+    """The functions of `library` for a framework, such as "jax"; `more` builds derivatives that it lacks.
+
+    For "show" it is the function that makes the page of the robot.
+    """
+    if framework == "show":
+        if more is None or more.show is None:
+            raise LoadError(
+                "lib.show: a library from a folder has no description of its robot; "
+                "call rbdgen.load_robot(FILE).show()"
+            )
+        return more.show
     return Functions(framework, library, more)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from rbdgen.functions.composition import Composition, Value
+from rbdgen.access import Place
+from rbdgen.functions.composition import Composition, Multiply, Product, Value, written_out
 from rbdgen.functions.form import Form, Outputs
 from rbdgen.functions.function import Function
 from rbdgen.functions.resistance import model_of
@@ -15,6 +16,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.products import Values, regions_if_large
 from rbdgen.graph.replay import replay
 from rbdgen.graph.values import elementary, sign
 from rbdgen.model.angles import TracedAngle
@@ -47,11 +49,44 @@ _NO_FORMS: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_GRAPHS: Final[Mapping[str, Graph]] = MappingProxyType({})
 
 
+@dataclass(frozen=True)
+class Matrix:
+    """Some elements of a matrix as an array, by row and column."""
+
+    name: str
+    places: tuple[Place, ...]
+
+    def elements(self, values: Values) -> list[Value]:
+        """The elements of the array."""
+        return [values.get(at, 0) for at in self.places]
+
+    def values(self, elements: Sequence[Value]) -> dict[Place, Value]:
+        """The elements of the matrix."""
+        return dict(zip(self.places, elements, strict=True))
+
+    @property
+    def argument(self) -> Argument:
+        """The array as an input or an output of a line."""
+        return Argument(self.name, "values", (len(self.places),), "", "elements of a matrix")
+
+
+@dataclass(frozen=True)
+class Factors:
+    """A product that loops compute, with arrays of a straight line around them."""
+
+    left: Matrix
+    right: Matrix
+    result: Matrix
+
+
 def composed(
     composition: Composition,
     model: Model,
     forms: Mapping[str, str] = _NO_FORMS,
     graphs: Mapping[str, Graph] = _NO_GRAPHS,
+    large: dict[str, Factors] | None = None,
+    *,
+    as_line: bool = False,
 ) -> Function:
     """The row of a composition on a robot.
 
@@ -60,15 +95,24 @@ def composed(
         model: the robot. It must have all that the called rows need.
         forms: the forms of called rows, by name; by default that of `usual_form`.
         graphs: the graphs of those called rows that are derivatives of others, by name.
+        large: where large products are noted while the row is traced. They are then not written out, and
+            the row serves only to count its operations.
+        as_line: whether the row is the straight line around the products that `large` has. Their factors are
+            then outputs, and their results are inputs.
 
     Raises:
         OptionError: a called row does not fit the robot.
     """
+    factors = tuple(large.values()) if large is not None and as_line else ()
     rows = called_rows(composition, model)
     chosen = {name: forms.get(name, usual_form(row, model).name) for name, row in rows.items()}
 
     def trace(robot: Model | ReducedModel, x: State) -> Outputs:
-        return _Trace(robot, x, rows, chosen, graphs).outputs(composition)
+        traced = _Trace(robot, x, rows, chosen, graphs)
+        if factors:
+            around = _AroundProducts(x, factors)
+            return [*traced.outputs(composition, around.multiply), *around.outputs()]
+        return traced.outputs(composition, written_out if large is None else _Noted(traced, large).multiply)
 
     def operations(size: TreeSize) -> int:
         return len(composition.graph) + sum(row.operations(size) for row in rows.values())
@@ -76,12 +120,21 @@ def composed(
     measure = _called(rows.values(), chosen)
     form = Form(COMPOSED, "the user's own text", trace, reduced=measure is not None, degrees="independent")
     return Function(
-        composition.signature,
+        _of_line(composition.signature, factors) if factors else composition.signature,
         composition.summary,
         (form,),
         operations=operations,
         measure=measure,
         composition=composition,
+    )
+
+
+def _of_line(signature: Signature, factors: Sequence[Factors]) -> Signature:
+    """The signature of the straight line around products."""
+    return Signature(
+        f"{signature.name} around products",
+        (*signature.inputs, *(x.result.argument for x in factors)),
+        (*signature.outputs, *(side.argument for x in factors for side in (x.left, x.right))),
     )
 
 
@@ -119,7 +172,12 @@ class _Trace:
         self._results: dict[tuple[object, ...], Sequence[Sequence[Value]]] = {}
         self._builder = Builder()
 
-    def outputs(self, composition: Composition) -> Outputs:
+    @property
+    def builder(self) -> Builder:
+        """The builder of the expressions, while outputs are traced."""
+        return self._builder
+
+    def outputs(self, composition: Composition, multiply: Multiply) -> Outputs:
         """The elements of every output."""
         sized = composition.signature.sized(self._model.sizes)
         given = {x.name: elements_of(self._x, x) for x in sized.inputs}
@@ -129,7 +187,7 @@ class _Trace:
         others = {
             x.name: self._x.arrays[x.name] for x in composition.graph.inputs if x.name in self._x.arrays
         }
-        return composition.run(self._builder, {**others, **given}, self._call)
+        return composition.run(self._builder, {**others, **given}, self._call, multiply)
 
     def _call(self, name: str, arguments: Sequence[Sequence[Value]]) -> Sequence[Sequence[Value]]:
         key = (name, *(tuple(e.edge if isinstance(e, Expr) else (e,) for e in x) for x in arguments))
@@ -154,6 +212,53 @@ class _Trace:
         names = [x.name for x in self._rows[name].signature.inputs]
         given = {**self._x.arrays, **dict(zip(names, arguments, strict=True))}
         return list(replay(self._builder, graph, {x.name: given[x.name] for x in graph.inputs}).values())
+
+
+class _Noted:
+    """Notes large products, and gives symbols for their results."""
+
+    def __init__(self, traced: _Trace, large: dict[str, Factors]) -> None:
+        self._traced, self._large = traced, large
+        large.clear()
+
+    def multiply(self, product: Product, left: Values, right: Values) -> Mapping[Place, Value]:
+        """The wanted elements of a product."""
+        if not regions_if_large([(left, right)], product.wanted):
+            return written_out(product, left, right)
+        columns: dict[int, set[int]] = {}
+        for k, j in right:
+            columns.setdefault(k, set()).add(j)
+        rows: dict[int, set[int]] = {}
+        for i, k in left:
+            rows.setdefault(i, set()).update(columns.get(k, ()))
+        places = tuple(at for at in product.wanted if at[1] in rows.get(at[0], ()))
+        self._large[product.name] = Factors(
+            Matrix(f"left of {product.name}", tuple(left)),
+            Matrix(f"right of {product.name}", tuple(right)),
+            Matrix(product.name, places),
+        )
+        symbols = self._traced.builder.input(product.name, len(places))
+        return dict(zip(places, symbols, strict=True))
+
+
+class _AroundProducts:
+    """Reads the results of these products from inputs, and gives their factors."""
+
+    def __init__(self, x: State, factors: Sequence[Factors]) -> None:
+        self._x, self._factors = x, {each.result.name: each for each in factors}
+        self._found: dict[str, Outputs] = {}
+
+    def multiply(self, product: Product, left: Values, right: Values) -> Mapping[Place, Value]:
+        """The wanted elements of a product."""
+        own = self._factors.get(product.name)
+        if own is None:
+            return written_out(product, left, right)
+        self._found[product.name] = [own.left.elements(left), own.right.elements(right)]
+        return own.result.values(self._x.arrays[product.name])
+
+    def outputs(self) -> Outputs:
+        """The elements of the factors."""
+        return [side for name in self._factors for side in self._found[name]]
 
 
 def elements_of(x: State, argument: SizedArgument) -> list[Scalar]:

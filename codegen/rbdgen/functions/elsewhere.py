@@ -53,6 +53,11 @@ PINOCCHIO: Final = (
         ("getFrameJacobianTimeVariation", "frameJacobianTimeVariation", "computeJointJacobiansTimeVariation"),
         ("frame_jacobian_rate_x",),
     ),
+    Names(
+        ("getJointKinematicHessian", "computeJointKinematicHessians"),
+        ("frame_jacobian_derivatives_x",),
+        "a joint's name is a frame too",
+    ),
     Names(("getFrameVelocityDerivatives",), ("frame_velocity_derivatives_x",)),
     Names(("getFrameAccelerationDerivatives",), ("frame_acceleration_derivatives_x",)),
     Names(("centerOfMass",), ("com", "com_velocity", "com_acceleration")),
@@ -116,6 +121,17 @@ WORDS: Final = (
     Names(("jacobian", "geometric_jacobian", "frame_jacobian", "jac"), ("frame_jacobian_x",)),
     Names(("center_of_mass", "centre_of_mass"), ("com",)),
     Names(("centroidal_momentum_matrix", "cmm"), ("centroidal_matrix",)),
+    Names(
+        ("operational_space_inertia", "task_space_inertia", "osim", "lambda", "Lambda"), ("frame_inertia_x",)
+    ),
+    Names(("operational_space_bias", "task_space_bias"), ("frame_bias_x",)),
+    Names(("kinematic_hessian", "jacobian_derivative"), ("frame_jacobian_derivatives_x",)),
+    Names(("inverse_kinematics", "ik", "ik_step"), ("frame_ik_step",)),
+    Names(("generalized_momentum", "momentum_observer", "disturbance_observer"), ("joint_momentum",)),
+    Names(
+        ("generalized_inertia_matrix", "free_floating_dynamics"),
+        ("crba_free_base", "nle_free_base", "rnea_free_base"),
+    ),
     Names(("dynamics_derivatives",), ("rnea_derivatives", "aba_derivatives")),
     Names(("simulate", "simulation", "semi_implicit_euler"), ("step",)),
     Names(("rk4", "runge_kutta"), ("step_rk4",)),

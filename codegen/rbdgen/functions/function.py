@@ -374,9 +374,10 @@ class Implicit:
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:
     """Fold an output over all degrees of freedom to one over the independent degrees of freedom."""
-    if argument.kind == "matrix":
+    if argument.shape[-2:] == ("nv", "nv"):
         rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
-        return flat(model.coupling.folded_matrix(rows))
+        matrices = (rows[k : k + model.nv] for k in range(0, len(rows), model.nv))
+        return [value for matrix in matrices for value in flat(model.coupling.folded_matrix(matrix))]
     if argument.kind in ("torque_coefficients", "by_external_forces"):
         columns = len(output) // model.nv
         rows = [output[k : k + columns] for k in range(0, len(output), columns)]

@@ -119,6 +119,12 @@ spring = Term("springs", _spring, ("stiffness", "reference"), "q")
 rotor_torque = Term("rotors", lambda joint, x: mul(joint.armature, x.a), ("armature",), "a")
 """A a."""
 
+against = Term("against", lambda joint, x: neg(_torque(joint, x)), torque.fields, torque.reads)
+"""-(d v + f s(v) + k (q - q0))."""
+
+rotor_momentum = Term("momenta", lambda joint, x: mul(joint.armature, x.v), ("armature",), "v")
+"""A v."""
+
 by_position = Term("stiffness", lambda joint, _: joint.stiffness, ("stiffness",))
 """The derivative of the torque with respect to q: k."""
 
@@ -235,8 +241,7 @@ def loops_with_less(reduced: ReducedModel, form: LoopedForm) -> LoopedForm:
     if not any(torque.acts(freedom.joint) for freedom in chosen.values()):
         return form
     every = [chosen.get(k, Freedom(0, k, Resistance())) for k in range(nv)]
-    minus = replace(torque, value=lambda joint, x: neg(torque(joint, x)))
-    loops = list(_loops(Added("tau", minus), every, nv, nv, "applied"))
+    loops = list(_loops(Added("tau", against), every, nv, nv, "applied"))
     return replace(
         form,
         loops=(*(loop for loop, _ in loops), *form.renamed({"tau": "applied"}).loops),

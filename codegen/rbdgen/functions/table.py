@@ -23,6 +23,7 @@ from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.differentiated import MODES, differentiated, mode_of
 from rbdgen.functions.elsewhere import elsewhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
+from rbdgen.functions.free_base import rows as free_base
 from rbdgen.functions.friction import derivative_rows as friction_derivatives
 from rbdgen.functions.friction import rows as friction
 from rbdgen.functions.function import Call, Function, Identity
@@ -30,6 +31,8 @@ from rbdgen.functions.inertia_matrix import rows as inertia_matrix
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.kinematics import rows as kinematics
 from rbdgen.functions.momentum import rows as momentum
+from rbdgen.functions.operational import ik_rows as inverse_kinematics
+from rbdgen.functions.operational import rows as operational
 from rbdgen.functions.regressors import rows as regressors
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.second_derivatives import rows as second_derivatives
@@ -57,7 +60,10 @@ ALL: Final[Mapping[str, Function]] = MappingProxyType(
             configurations,
             trajectories,
             world_aligned,
+            free_base,
             kinematics,
+            operational,
+            inverse_kinematics,
             sensitivities,
             loops,
             contact_kinematics,
@@ -99,7 +105,8 @@ _BEHIND: Final = re.compile(
 
 def rows_of(model: Model) -> Mapping[str, Function]:
     """The functions that fit a robot, without those that must be requested by name. The latter are second
-    derivatives, functions of configurations and trajectories, and functions of parameters that are inputs.
+    derivatives, those of Jacobians, functions of configurations and trajectories, steps of inverse
+    kinematics, and functions of parameters that are inputs.
     """
     own = {name: row for name, row in ALL.items() if not (row.on_request or row.missing(model))}
     for chosen in model.contact_sets:
@@ -239,7 +246,10 @@ def by_derivatives(row: Function, model: Model) -> tuple[Function, Function] | N
     """
     if derivatives_of(row.name, model.contact_sets) is None:
         return None
-    jacobian = lookup(f"{row.name}_jacobian", model)
+    try:
+        jacobian = lookup(f"{row.name}_jacobian", model)
+    except OptionError:  # it would have more axes than an array has
+        return None
     made = jacobian.whole
     return None if made is None or made.derivatives is None else (jacobian, made.derivatives)
 
@@ -262,7 +272,8 @@ def is_differentiable(
 def _instead(name: str, own: Iterable[str]) -> str:
     """A hint with the names that the user may have meant or, if there are none, with some known names."""
     names = [*own, *ALL]
-    directions = [f"{function}_{mode}" for function in names for mode in MODES]
+    last = {row.name for row in ALL.values() if row.around and not row.around.implicit}
+    directions = [f"{function}_{mode}" for function in names if function not in last for mode in MODES]
     if known := elsewhere(name):
         return known
     meant = get_close_matches(name, [*names, *directions], n=3) or near(name, names)
@@ -287,7 +298,14 @@ def _check_differentiable(name: str, kind: str, function: Function) -> None:
                 f"function '{name}': '{of.name}' calls {called}, whose iterations are not differentiated; "
                 f"take {called}_vjp outside of it, or finite differences"
             )
-    if of.around is not None and (of is not function or kind not in ("vjp", "jvp")):
+    if of.around is None:
+        return
+    if of.around.implicit is None:
+        raise OptionError(
+            f"function '{name}': {of.name} solves an equation, of which no further derivatives are made; "
+            "take finite differences of it"
+        )
+    if of is not function or kind not in ("vjp", "jvp"):
         raise OptionError(
             f"function '{name}': {of.name} solves an equation, of which only first derivatives are made; "
             f"take {of.name}_vjp, {of.name}_jvp or {of.name}_derivatives"

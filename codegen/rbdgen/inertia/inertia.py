@@ -71,7 +71,7 @@ class Inertia:
     def from_center_of_mass(cls, mass: object, center: object, about_center: object) -> Inertia:
         """The inertia with mass (...), centre of mass c (..., 3) and rotational inertia J_c (..., 3, 3).
 
-        J_c is about c, in axes parallel to the frame's. J = J_c - m [c x][c x] (parallel axis theorem).
+        J_c is about c, in axes parallel to the frame's. J = J_c - m [c x]^2 (parallel axis theorem).
         """
         (_, _, argument) = FROM_CENTER_OF_MASS.signature.inputs
         given = as_array("from_center_of_mass", argument.sized({}), about_center)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -40,6 +41,23 @@ class Robot:
     followers: tuple[Follower, ...] = ()
     independent_rows: tuple[int, ...] | None = None
     """Rows of its closed loops that imply all others; None if they are not known."""
+
+    def show(self, q: Any = None, **options: Any) -> Any:
+        """The page of the robot, which shows it in 3D and runs its generated C in a browser.
+
+        A notebook displays the result, `.save(PATH)` writes it, and `.open()` opens it in the browser.
+
+        Args:
+            q: the configuration at the beginning, (nq,). By default joints are at 0, or at the nearer limit.
+            options: as those of `rbdgen show`: `pose` has the positions of joints by name instead of q,
+                `functions` names functions whose C is shown besides, `triangles` is the number of triangles
+                of all meshes together, and `shapes=False` draws a skeleton.
+
+        Raises:
+            OptionError: an unknown function or joint, or a value that is no configuration.
+        """
+        page = import_module("rbdgen.show.page")  # by its name, because it needs all that robots become
+        return page.page_of(self, q=q, **options)
 
     def __repr__(self) -> str:
         joints = f"{len(self.joints)} joint{'' if len(self.joints) == 1 else 's'}"

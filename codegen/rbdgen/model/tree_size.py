@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
@@ -31,6 +32,12 @@ class TreeSize:
     """The number of bodies that move any of the chosen frames."""
     frames: int
     """The number of bodies that move a frame, summed over all frames."""
+    frame_pairs: int
+    """The squared number of bodies that move a frame, summed over all frames."""
+    frame_solves: int
+    """The squared number of frames that share a body with a frame, summed over all frames."""
+    carrier_pairs: int
+    """The number of ordered pairs of bodies that both move one of the frames."""
     holders: int
     """The number of bodies that move any contact."""
     contacts: int
@@ -88,6 +95,9 @@ def tree_size(model: Model) -> TreeSize:
         loops=sum(len(part) for x in model.loops for part in model.path(x.first.body, x.second.body)),
         carriers=len(set().union(*paths)),
         frames=sum(map(len, paths)),
+        frame_pairs=sum(len(path) ** 2 for path in paths),
+        frame_solves=sum(sum(not set(a).isdisjoint(b) for b in paths) ** 2 for a in paths),
+        carrier_pairs=len({pair for path in paths for pair in product(path, path)}),
         holders=len(set().union(*(chain for _, chain in chains))),
         contacts=sum(len(chain) for _, chain in chains),
         rows=sum(rows * len(chain) for rows, chain in chains),

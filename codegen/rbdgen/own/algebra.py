@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdgen.own.arrays import FUNCTIONS, Array, array, numbers, unpacked, where, zeros
 from rbdgen.own.errors import TextError
+from rbdgen.own.products import product
 
 LARGEST_INVERSE = 4
 """The largest matrix that `inv` inverts. For larger ones `solve` takes fewer operations."""
@@ -140,12 +141,8 @@ def congruence(A: Any, P: Any) -> Any:
     P, n = _matrix("congruence", P)
     if A.ndim != 2 or A.shape[1] != n:
         raise TextError(f"congruence: A has shape {A.shape}; give {n} columns, as P has")
-    AP, m = A @ P, len(A)
-    product = zeros((m, m))
-    for i in range(m):
-        for j in range(i, m):
-            product[i, j] = product[j, i] = AP[i] @ A[j]
-    return _result(product)
+    A, P = A.view(np.ndarray), P.view(np.ndarray)
+    return _result(product(product(A, P), A.T, symmetric=True))
 
 
 def cross(a: Any, b: Any) -> Any:

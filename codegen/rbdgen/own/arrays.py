@@ -19,6 +19,7 @@ from rbdgen.graph.ops import OPS
 from rbdgen.graph.values import absolute, largest, least, sign
 from rbdgen.own.conditions import TAKE, Condition, choice, compared_by, different, equal, inverted
 from rbdgen.own.errors import TextError
+from rbdgen.own.products import product
 
 ZEROS: Final = "make arrays to fill with rbdgen.zeros, as those of np.zeros hold floats"
 """The remedy that errors name for arrays of floats."""
@@ -147,7 +148,9 @@ class Array(np.ndarray[Any, Any]):
         given = [unpacked(x).view(np.ndarray) for x in inputs]
         run = instead or ufunc
         try:
-            if method == "reduce" and instead is not None:
+            if ufunc is np.matmul and not options:
+                found = product(*given)
+            elif method == "reduce" and instead is not None:
                 found = _reduced(run, *given, **options)
             else:
                 found = getattr(run, method)(*given, **options)
@@ -177,7 +180,7 @@ class Array(np.ndarray[Any, Any]):
 
     def dot(self, *args: Any, **options: Any) -> Any:
         """`np.dot` of this array and another one."""
-        return array(super().dot(*args, **options))
+        return _dot(self, *args, **options)
 
     def trace(self, *args: Any, **options: Any) -> Any:
         """`np.trace` of this array."""
@@ -337,6 +340,12 @@ def clip(values: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
     return found if high is None else np.minimum(found, high)
 
 
+def _dot(left: Any, right: Any) -> Any:
+    left, right = (unpacked(x).view(np.ndarray) for x in (left, right))
+    matrices = {left.ndim, right.ndim} <= {1, 2}
+    return array(product(left, right) if matrices else np.dot(left, right))
+
+
 def _norm(values: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord not in (None, 2, "fro") or (ord == 2 and axis is None and np.ndim(values) == 2):
         raise TextError("np.linalg.norm of expressions is the Euclidean one; leave ord out")
@@ -364,6 +373,7 @@ FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     np.where: where,
     np.select: _select,
     np.clip: clip,
+    np.dot: _dot,
     np.linalg.norm: _norm,
 }
 """The functions of NumPy on whole arrays that are replaced on expressions; `algebra.py` adds to them."""

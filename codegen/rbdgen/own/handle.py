@@ -13,7 +13,6 @@ from rbdgen.functions.composed import called_state, usual_form
 from rbdgen.functions.composition import Call
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
-from rbdgen.graph.builder import Builder
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
@@ -23,6 +22,7 @@ from rbdgen.model.reduce import reduce
 from rbdgen.model.robot import Robot
 from rbdgen.own.arrays import array, unpacked
 from rbdgen.own.errors import TextError
+from rbdgen.own.products import Recorder
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.signature import SizedArgument, SizedSignature
 from rbdgen.sweeps.inputs import State
@@ -36,10 +36,8 @@ class Handle:
     named tuple.
     """
 
-    def __init__(self, robot: Robot, builder: Builder) -> None:
+    def __init__(self, robot: Robot, builder: Recorder) -> None:
         self.robot = robot
-        self.calls: list[Call] = []
-        self.arguments: list[tuple[str, tuple[int, ...], list[Any]]] = []
         self.held: list[tuple[str, tuple[int, ...], list[Any]]] = []
         self.reads_mass = False
         self._builder = builder
@@ -118,16 +116,16 @@ class Handle:
     def moving(self, inputs: Iterable[str]) -> tuple[str, ...]:
         """The names of those held inputs of called own functions that depend on these inputs of the text."""
         held = [(f"held {k}", shape, values) for k, (_, shape, values) in enumerate(self.held)]
-        graph = self._builder.graph([*held, *self.arguments])
+        graph = self._builder.graph([*held, *self._builder.read])
         found = dependence(graph, [x.name for x in graph.inputs])
         moving = set(inputs)
 
         def moves(output: str) -> bool:
             return any(pairs and name in moving for name, pairs in found[output].items())
 
-        for call in self.calls:
-            if moves(call.name):
-                moving.add(call.name)
+        for step in self._builder.steps:
+            if moves(step.name):
+                moving.add(step.name)
         return tuple(name for k, (name, *_) in enumerate(self.held) if moves(f"held {k}"))
 
     def replayed(self, graph: Graph, signature: SizedSignature, given: Sequence[Any]) -> Any:
@@ -147,19 +145,16 @@ class Handle:
         outputs: Sequence[SizedArgument],
     ) -> list[Any]:
         """The elements of every output: symbols that stand for the results of the call."""
-        name = f"call {len(self.calls)}"
+        call = Call(row.name, tuple(x.size for x in inputs), f"call {len(self._builder.steps)}")
         flat = [element for values in elements for element in values]
-        self.calls.append(Call(row.name, tuple(x.size for x in inputs), name))
-        self.arguments.append((name, (len(flat),), flat))
-        symbols = self._builder.input(name, sum(x.size for x in outputs))
-        return split(symbols, outputs)
+        return split(self._builder.gap(call, flat, sum(x.size for x in outputs)), outputs)
 
 
 class Floats(Handle):
     """The robot of a text that runs on floats. Functions run in their usual forms; nothing is compiled."""
 
     def __init__(self, robot: Robot) -> None:
-        super().__init__(robot, Builder())
+        super().__init__(robot, Recorder())
         self._chooser = Chooser(robot.model, None, "graph")
 
     def _outputs(

@@ -27,6 +27,7 @@ from rbdgen.own.conditions import Condition
 from rbdgen.own.declaration import signature
 from rbdgen.own.errors import TextError
 from rbdgen.own.handle import Floats, Handle, bound
+from rbdgen.own.products import Recorder
 from rbdgen.signature import Signature, SizedArgument
 
 _OF_NUMPY: Final = (
@@ -98,7 +99,7 @@ class OwnFunction(Own):
             OptionError: an operation is impossible on expressions; the message has the number of its line in
                 the text. Other exceptions of the text are not changed.
         """
-        builder = Builder()
+        builder = Recorder()
         handle = Handle(robot, builder)
         sized = self.signature.sized(robot.model.sizes)
         given = [_input(builder, x) for x in sized.inputs]
@@ -108,15 +109,15 @@ class OwnFunction(Own):
             for x, value in zip(sized.outputs, results, strict=True)
         ]
         self._check_outputs(outputs)
-        graph = builder.graph([*outputs, *handle.arguments])
+        graph = builder.graph([*outputs, *builder.read])
         summary = (
             (inspect.getdoc(self._text) or f"the function {self.name} of the user")
             .splitlines()[0]
             .rstrip(".")
         )
         moving = handle.moving(x.name for x in sized.inputs if x.kind not in HELD)
-        calls = tuple(handle.calls)
-        return Composition(self.signature, summary, graph, calls, handle.reads_mass, moving)
+        steps = tuple(builder.steps)
+        return Composition(self.signature, summary, graph, steps, handle.reads_mass, moving)
 
     def _fixed(self) -> dict[str, Any]:
         """The static arguments of one run, which the text may change."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rbdgen.emit.package import EmitOptions, Sources
-from rbdgen.errors import OptionError
+from rbdgen.emit.package import EmitOptions, ModuleFlags, Sources
+from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
 from rbdgen.options import Options, environment_compiler
 from rbdgen.pipeline.progress import Compiling, Progress
@@ -12,6 +12,7 @@ from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
 from rbdgen.toolchain.targets import Target, target_named
+from rbdgen.toolchain.webassembly import COMPILE_FLAGS, LINK_FLAGS, STACK, Tools, find_tools, stack_flags
 from rbdgen.wording import option
 
 
@@ -29,6 +30,17 @@ def toolchain_of(options: Options) -> Toolchain:
     )
 
 
+def module_tools() -> Tools:
+    """The tools that make WebAssembly: the compiler that `CC` names if it is a clang, else clang.
+
+    Raises BuildError if one is missing.
+    """
+    try:
+        return find_tools(environment_compiler())
+    except BuildError as error:
+        raise BuildError(f"{error}, or leave the module out with {option('compiled', False)}") from error
+
+
 def compiler_flags(options: Options) -> tuple[str, ...]:
     """The target's flags as the options change them.
 
@@ -40,10 +52,24 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
             f"{option('arch', options.arch)}: {option('target', options.target)} has its own processor; "
             "leave one of them out"
         )
+    target = target_named(options.target)
+    if target.module:
+        _check_module(options)
     changed = {"-march=native": flag}
     if options.contract:
         changed["-ffp-contract=off"] = "-ffp-contract=fast"
-    return tuple(changed.get(flag, flag) for flag in target_named(options.target).flags)
+    return tuple(changed.get(flag, flag) for flag in target.flags)
+
+
+def _check_module(options: Options) -> None:
+    """Raises OptionError for an option that WebAssembly cannot follow."""
+    asked = option("target", options.target)
+    if options.contract:
+        raise OptionError(f"{asked} fuses no operations; leave {option('contract')} out")
+    if options.trig == "libm":
+        raise OptionError(
+            f"{asked} has no C library; leave {option('trig', 'libm')} out, or take {option('trig', 'input')}"
+        )
 
 
 def style(options: Options, *, package: bool) -> EmitOptions:
@@ -56,6 +82,7 @@ def style(options: Options, *, package: bool) -> EmitOptions:
         target.extensions,
         prefix=target.prefix,
         flags=compiler_flags(options),
+        module=ModuleFlags(COMPILE_FLAGS, (*LINK_FLAGS, *stack_flags(STACK))) if target.module else None,
         emit=options.emit,
         package=package,
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rbdgen.emit.package import Sources
 from rbdgen.options import environment_compiler
+from rbdgen.pipeline.compilation import module_tools
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.progress import Progress, Stage, silent
 from rbdgen.pipeline.request import Request
@@ -47,9 +48,11 @@ def _key(request: Request) -> str:
     """A hash of everything that a design depends on: all numbers of the robot, all options, the generator."""
     facts = facts_of(request)
     joints = [joint.row for joint in facts.manifold.joints]
+    model = request.model
     told = {
         "generator": generator_digest(),
         "robot": {**asdict(replace(facts, manifold=Manifold(()))), "manifold": joints},
+        "contact solver": [model.contact_solver, [contact.radius for contact in model.contacts]],
         "options": request.options.as_json(),
         "package": request.package,
         "own": [repr(composition) for composition in request.own],
@@ -63,6 +66,8 @@ def _measured_with(request: Request) -> str:
     if request.options.budget_flash is None:
         return ""
     target = request.target
+    if target.module:
+        return repr(module_tools())
     return repr(cross_compiler(target) if target.embedded else find_compiler(environment_compiler()))
 
 

@@ -11,14 +11,16 @@ from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.functions.form import LIMB_LOOPS
 from rbdgen.functions.table import ALL
+from rbdgen.machine import available_cores
 from rbdgen.model.alike_limbs import alike_limbs
-from rbdgen.pipeline.compilation import measured, toolchain_of
+from rbdgen.pipeline.compilation import measured, module_tools, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.progress import Progress, Report
 from rbdgen.pipeline.request import Request
 from rbdgen.sweeps.looped_bodies import not_in_loops
 from rbdgen.toolchain.cache import user_cache
 from rbdgen.toolchain.module import built, package_files
+from rbdgen.toolchain.webassembly import linked
 from rbdgen.wording import option
 
 Sizes = Mapping[str, int]
@@ -129,7 +131,11 @@ def flash_bytes(sources: Sources, request: Request, progress: Progress) -> dict[
     Functions are measured even if they do not fit the target's flash.
     """
     target, options = request.target, request.options
-    if target.embedded:
+    if target.module:
+        tools = module_tools()
+        module = linked(sources, tools, user_cache(), available_cores())
+        manifest = {"functions": {name: {"object_bytes": n} for name, n in module.object_bytes.items()}}
+    elif target.embedded:
         manifest = measured(sources, replace(target, part=None), options, progress).manifest
     else:
         with built(sources, toolchain_of(options), user_cache()) as folder:

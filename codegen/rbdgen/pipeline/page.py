@@ -69,7 +69,7 @@ def build_library(
     `later` shows the progress of derivatives that are built when CasADi, JAX or PyTorch needs them. `own` are
     the user's own functions that `options` may name.
     """
-    if target_of(options).embedded:
+    if not target_of(options).runs_here:
         raise OptionError(
             f"{option('target', options.target)}: its code does not run on this machine; take "
             f"{option('target', 'host')}, or write a folder for it with "
@@ -96,7 +96,7 @@ def _library(request: Request, progress: Progress, later: Later) -> Library:
 
     found, toolchain = designed(request, store, progress), toolchain_of(request.options)
     with built(found, toolchain, store, Compiling(progress)) as folder:
-        return open_built(folder, More(library, sources, watched))
+        return open_built(folder, More(library, sources, watched, request.robot.show))
 
 
 def generate(
@@ -110,8 +110,8 @@ def generate(
 ) -> Generated:
     """Writes the folder `out/<name>`: C, and for the host a Python package, which needs nothing of rbdgen.
 
-    If `compiled`, the package is compiled. For other targets the folder has C alone, and for a small machine
-    `compiled` measures flash and stack.
+    If `compiled`, the package is compiled. For other targets the folder has no package; `compiled` makes the
+    module of WebAssembly, or measures flash and stack for a small machine.
     """
     request = Request(robot, options, package=target_of(options).at_home, own=own)
     return written(

@@ -194,7 +194,7 @@ def _check_parameters(request: Request) -> None:
                 f"function '{row.name}' has columns that depend on the parameters; leave it out, or "
                 f"{option('params')}"
             )
-    if request.target.embedded:
+    if not request.target.runs_here:
         _check_linear(request, f"{option('target', request.target.name)} has no library that computes them")
 
 

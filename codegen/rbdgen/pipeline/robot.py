@@ -15,6 +15,7 @@ from rbdgen.description.pinocchio import is_pinocchio
 from rbdgen.description.pruned import pruned
 from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description, Loop, LoopKind, Order
+from rbdgen.description.shapes.contacts import contacts_of_collision
 from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
 from rbdgen.errors import OptionError
@@ -59,6 +60,7 @@ def load_robot(
     independent: Sequence[str] = (),
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
+    contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
     order: Order | None = None,
@@ -90,7 +92,8 @@ def load_robot(
     if mimic == "eliminate":
         check_followers(description, bounds)
     loops_too = (*description.loops, *_loops(loops))
-    description = replace(_held(description, contacts, contact_sets, contact_solver), loops=loops_too)
+    held = _held(description, contacts, contacts_from_collision, contact_sets, contact_solver)
+    description = replace(held, loops=loops_too)
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
     given = (
@@ -145,13 +148,23 @@ def robot_of(given: object) -> Robot:
     raise OptionError(f"robot {told(given)} is no robot; give what rbdgen.load_robot returns, or takes")
 
 
-def _held(description: Description, contacts: object, contact_sets: object, plan: object) -> Description:
-    """The description with these contacts, sets of contacts and plan of the solver."""
+def _held(
+    description: Description, contacts: object, collision: object, contact_sets: object, plan: object
+) -> Description:
+    """The description with these contacts, those at shapes for collision of the links of `collision`, sets of
+    contacts and plan of the solver."""
     sets = checked_sets({} if contact_sets is None else contact_sets)
     check_sets(sets)
-    held = checked_contacts(contacts)
-    chosen = default_plan(held) if plan is None else checked_plan(plan)
-    return replace(description, contacts=held, contact_sets=sets, contact_solver=chosen)
+    given = checked_contacts(contacts)
+    at_shapes, friction = contacts_of_collision(description, collision)
+    held = (*given, *checked_contacts(at_shapes))
+    return replace(
+        description,
+        contacts=held,
+        contact_sets=sets,
+        contact_solver=default_plan(held) if plan is None else checked_plan(plan),
+        warnings=(*description.warnings, *friction),
+    )
 
 
 def _check_mimic(given: object) -> None:

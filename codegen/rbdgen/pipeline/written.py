@@ -1,4 +1,4 @@
-"""Writes a designed folder to disk, compiled for the host or measured for a small machine."""
+"""Writes a designed folder to disk: compiled for the host or to WebAssembly, measured for a small machine."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 from rbdgen.emit.package import MANIFEST, Sources
 from rbdgen.emit.write import check_path, write_folder
+from rbdgen.machine import available_cores
 from rbdgen.options import Options
 from rbdgen.pipeline.compilation import (
     check_measurable,
     compiler_flags,
     measured,
+    module_tools,
     target_of,
     toolchain_of,
     unmeasurable,
@@ -23,6 +25,7 @@ from rbdgen.pipeline.emitted import check_emitted, with_libraries
 from rbdgen.pipeline.progress import Compiling, Progress, Report, silent
 from rbdgen.toolchain.cache import Cache, user_cache
 from rbdgen.toolchain.module import built, package_files
+from rbdgen.toolchain.webassembly import linked, with_module
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,23 @@ def written(
     compiled: bool,
     progress: Progress = silent,
 ) -> Generated:
-    """Writes the sources that `design` returns, compiled for the host or measured for a small machine."""
+    """Writes the sources that `design` returns: compiled for the host or to WebAssembly, measured for a small
+    machine.
+    """
     check_path(out)
     compiler_flags(options)  # refuses contradictory options before the work starts
     target = target_of(options)
     check_emitted(options, target)
     check_measurable(options, target, compiled=compiled)
+    tools = module_tools() if compiled and target.module else None
     store = user_cache()
     sources = design(store)
     folder = out / sources.name
+    if tools is not None:
+        module = linked(sources, tools, store, available_cores(), Compiling(progress))
+        made = with_module(sources, module, tools)
+        write_folder(folder, made)
+        return Generated(folder, json.loads(made[MANIFEST]))
     if compiled and target.embedded:
         reason = unmeasurable(sources, target, options)
         if reason is None or options.ram is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from inspect import Parameter, Signature
 from typing import Any, Final
 
@@ -34,6 +35,22 @@ class _Default:
 
     def __repr__(self) -> str:
         return "<default>"
+
+
+def told(arguments: Iterable[SizedArgument]) -> str:
+    """The names, shapes and units of arguments in one line, such as `q (7,) [rad, m]`."""
+    return ", ".join(f"{x.name} {x.shape}{f' [{x.unit}]' if x.unit else ''}" for x in arguments)
+
+
+def table(signatures: Iterable[tuple[SizedSignature, int]]) -> str:
+    """Functions with their arguments and numbers of operations as an HTML table."""
+    rows = [
+        f"<tr><td>{escape(x.name)}</td><td>{escape(told(x.inputs))}</td><td>{escape(told(x.outputs))}</td>"
+        f"<td style='text-align:right'>{operations}</td></tr>"
+        for x, operations in signatures
+    ]
+    head = "<tr><th>function</th><th>inputs</th><th>outputs</th><th>operations</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def call_signature(signature: SizedSignature) -> Signature:

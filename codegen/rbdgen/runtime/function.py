@@ -10,6 +10,7 @@ import numpy as np
 
 from ..signature import SizedArgument, SizedSignature
 from .compiled import Code, Compiled
+from .documentation import told
 from .lazy import LazyCall
 from .pickled import Content, function_of
 from .sparsity import dense_of, entries_of, sparsity_of
@@ -52,9 +53,8 @@ class Function(Compiled):
         self.identity = f"{code.digest}:{symbol}"
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.inputs)
-        outputs = ", ".join(f"{x.name} {x.shape}" for x in self.signature.outputs)
-        return f"<{self.__name__}: {inputs} -> {outputs}>"
+        inputs, outputs = map(told, (self.signature.inputs, self.signature.outputs))
+        return f"<{self.__name__}: {inputs} -> {outputs}; {self.cost['total']} operations>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the sources of the library, see `pickled`."""

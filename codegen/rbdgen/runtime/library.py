@@ -18,7 +18,7 @@ from .arrays import Array, as_real, is_lazy, leading_axes
 from .bodies import Bodies
 from .compiled import Code
 from .configuration import Manifold
-from .documentation import call_signature, docstring
+from .documentation import call_signature, docstring, table
 from .extension import open_calls, open_extension
 from .function import Function
 from .lazy import LazyCall, in_whole_states
@@ -88,6 +88,10 @@ class Library:
 
     def __repr__(self) -> str:
         return f"<{self.name}: {', '.join(self.functions)}>"
+
+    def _repr_html_(self) -> str:
+        """The functions with their shapes, units and costs, as notebooks show them."""
+        return table((f.signature, f.cost["total"]) for f in self.functions.values())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the sources of the library, see `pickled`."""
@@ -284,6 +288,16 @@ class Library:
             LoadError: this is a package without rbdgen.
         """
         return self._of_framework("torch")
+
+    def show(self, q: npt.ArrayLike | None = None, **options: Any) -> Any:
+        """The page of the robot at the configuration q, (nq,), as `Robot.show` makes it: a notebook displays
+        it, `.save(PATH)` writes it, and `.open()` opens it in the browser.
+
+        Raises:
+            LoadError: the library comes from a folder, which has no description of the robot.
+            OptionError: q is no configuration, or an option is unknown.
+        """
+        return self._of_framework("show")(q, **options)
 
     def _of_framework(self, name: str) -> Any:
         if self._frameworks is None:

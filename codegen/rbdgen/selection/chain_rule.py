@@ -105,7 +105,7 @@ class Chain:
         )
         graph = replace(own.graph, inputs=tuple(inputs), outputs=tuple(outputs))
         calls = tuple(call for call in own.calls if call.name not in known)
-        return replace(own, signature=signature, graph=graph, calls=calls)
+        return replace(own, signature=signature, graph=graph, steps=calls)
 
     def jacobian(self, graph: Graph, outputs: Sequence[Argument]) -> Composition:
         """The Jacobian, by columns or by rows, whichever takes fewer operations.
@@ -169,7 +169,7 @@ class Chain:
             ]
         )
         signature = Signature(f"{own.name} by calls", own.signature.inputs, tuple(outputs))
-        return replace(own, signature=signature, graph=graph, calls=tuple(calls))
+        return replace(own, signature=signature, graph=graph, steps=tuple(calls))
 
 
 def known_calls(composition: Composition, model: Model) -> Iterator[Known]:

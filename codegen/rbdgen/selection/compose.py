@@ -8,14 +8,27 @@ fewest operations.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from rbdgen.functions.composed import called_rows, composed, straight_forms, usual_form
+from rbdgen.functions.composed import Factors, called_rows, composed, straight_forms, usual_form
 from rbdgen.functions.function import Function
 from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Graph
 from rbdgen.model.model import Model
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.trace import Subject, trace_on
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A composition on a robot."""
+
+    row: Function
+    """The row in which all products are written out."""
+    line: Function | None = None
+    """The straight line around large products; None if there are none."""
+    products: tuple[Factors, ...] = ()
+    """The large products, in order."""
 
 
 @collection_paused()
@@ -27,8 +40,8 @@ def with_forms(
     *,
     counted: bool,
     sums: bool,
-) -> Function:
-    """The row of a composition with the forms of the called rows chosen.
+) -> Composed:
+    """The row of a composition with the forms of the called rows chosen, and its large products.
 
     Args:
         function: the row of the composition.
@@ -46,17 +59,24 @@ def with_forms(
         (row for row in rows.values() if row.name not in graphs), key=lambda row: -row.estimate(model)
     )
     forms = {row.name: usual_form(row, model).name for row in traced}
-    if not counted:
-        return composed(composition, model, forms, graphs)
+    large: dict[str, Factors] = {}
 
     def operations(tried: dict[str, str]) -> int:
-        row, tracer = composed(composition, model, tried, graphs), GraphEngine()
+        noted = large if composition.products else None
+        row, tracer = composed(composition, model, tried, graphs, noted), GraphEngine()
         return tracer.cost(trace_on(tracer, subject, row, row.forms[0], sums=sums, named=False)).total
 
-    best = operations(forms) if any(len(straight_forms(row, model)) > 1 for row in traced) else 0
-    for row in traced:
-        for form in straight_forms(row, model)[1:]:
-            tried = {**forms, row.name: form.name}
-            if (count := operations(tried)) < best:
-                forms, best = tried, count
-    return composed(composition, model, forms, graphs)
+    if counted:
+        best = operations(forms) if any(len(straight_forms(row, model)) > 1 for row in traced) else 0
+        for row in traced:
+            for form in straight_forms(row, model)[1:]:
+                tried = {**forms, row.name: form.name}
+                if (count := operations(tried)) < best:
+                    forms, best = tried, count
+    row = composed(composition, model, forms, graphs)
+    if composition.products:
+        operations(forms)
+    if not large:
+        return Composed(row)
+    line = composed(composition, model, forms, graphs, large, as_line=True)
+    return Composed(row, line, tuple(large.values()))

@@ -36,9 +36,10 @@ from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.chain_rule import Chain
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
-from rbdgen.selection.compose import with_forms
+from rbdgen.selection.compose import Composed, with_forms
 from rbdgen.selection.implicit import ImplicitLine
 from rbdgen.selection.parameter_table import TABLE, Table
+from rbdgen.selection.products import LineOfProducts
 from rbdgen.selection.tangents import moving, tangents, velocities_of
 from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
@@ -69,11 +70,13 @@ class Chooser:
     table: Table | None = None
     limbs: bool = True
     _lines: dict[str, Choice] = field(default_factory=dict)
-    _compositions: dict[str, Function] = field(default_factory=dict)
+    _compositions: dict[str, Composed] = field(default_factory=dict)
 
     def choose(self, function: Function, forced: str | None = None) -> Choice:
         """The cheapest program of a function. Raises OptionError for an unknown form."""
         function = self._composed(function)
+        if (line := self._line_of_products(function)) is not None:
+            return self._around_products(function, line, forced)
         if function.differentiated is not None:
             return self._differentiated(function, function.differentiated, forced)
         if function.whole is not None:
@@ -119,10 +122,43 @@ class Chooser:
             line, program=around(_graph_of(line.program), loops, outputs), alternatives=alternatives
         )
 
+    def _line_of_products(self, function: Function) -> Composed | None:
+        """The composition that a function is, or of which it is a derivative along a direction, if that has
+        large products. In other derivatives, products are written out.
+        """
+        made = function.differentiated
+        if made is not None and not (MODES[made.mode].seeded and MODES[made.mode].moved):
+            function = made.of
+        if function.composition is None:
+            return None
+        found = self._with_forms(function)
+        return None if found.line is None else found
+
+    def _around_products(self, function: Function, composition: Composed, forced: str | None) -> Choice:
+        """The straight line of a composition, or of a derivative of it, around large products."""
+        assert composition.line is not None
+        made = function.differentiated
+        inputs = len(self.table.defaults) if self.table else 0
+        own = composition.row.sized(self.model, inputs)
+        if made is None:
+            chosen = self._choose(composition.line, forced, 1)
+            graph = _graph_of(chosen.program)
+            program = LineOfProducts(graph, composition.products, own).program()
+        else:
+            chosen = self._line(composition.line)
+            line = LineOfProducts(_graph_of(chosen.program), composition.products, own)
+            by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
+            derivative = line.back if MODES[made.mode].seeded else line.along
+            program = derivative(function.sized(self.model, inputs), by, self._told(made))
+        form = function.forms[0].name
+        return Choice(program, form, chosen.axes, {form: program.cost})
+
     def _composed(self, function: Function) -> Function:
         """The row with the forms of called rows chosen if it is a composition, otherwise the row."""
-        if function.composition is None:
-            return function
+        return function if function.composition is None else self._with_forms(function).row
+
+    def _with_forms(self, function: Function) -> Composed:
+        """The row of a composition, and its line around large products."""
         if function.name not in self._compositions:
             self._compositions[function.name] = with_forms(
                 function,
@@ -261,7 +297,10 @@ class Chooser:
             return self._differentiated(function, function.differentiated, None)
         if function.whole is not None:
             return self._whole(function, function.whole, None)
-        function = self._composed(function)
+        return self._line(self._composed(function))
+
+    def _line(self, function: Function) -> Choice:
+        """The cheapest straight line of a row that is not differentiated, which is sought once."""
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
             smooth = replace(function, forms=tuple(form.for_derivatives for form in function.forms))

@@ -43,6 +43,9 @@ class Target:
     """The chip; None if size does not matter."""
     machine: str | None = None
     """The board that qemu emulates, if any."""
+    module: bool = False
+    """Whether all functions of a folder become one WebAssembly module (see `toolchain.webassembly`), which
+    JavaScript calls."""
     packages: str = "gcc"
     """The Debian packages with the compiler and its C library."""
 
@@ -55,6 +58,11 @@ class Target:
     def embedded(self) -> bool:
         """Whether flash and stack are scarce, so that figures are taken and checked."""
         return self.part is not None
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether this machine can run what is compiled for it."""
+        return not (self.embedded or self.module)
 
     @property
     def at_home(self) -> bool:
@@ -145,6 +153,16 @@ TARGETS: Final[dict[str, Target]] = {
             flags=_FAST,
             reals=("double", "float"),
             word=4,
+        ),
+        Target(
+            "wasm32",
+            "WebAssembly for web pages and node, with an ES module that calls it",
+            prefix="",
+            flags=_FAST,
+            reals=("double", "float"),
+            word=4,
+            module=True,
+            packages="clang lld",
         ),
         Target(
             "cortex-m4f",

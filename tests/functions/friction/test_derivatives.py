@@ -172,9 +172,19 @@ def test_ground_moves_the_robot() -> None:
     assert np.abs(found[1]).max() > 1
 
 
-@pytest.mark.parametrize("name", ["contact_step_hvp", "contact_step_jacobian", "contact_step_vjp_jvp"])
-def test_second_derivatives_are_refused(name: str) -> None:
-    with pytest.raises(rbdgen.RbdgenError, match=f"function '{name}': contact_step solves an equation"):
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("contact_step_hvp", "contact_step"),
+        ("contact_step_jacobian", "contact_step"),
+        ("contact_step_vjp_jvp", "contact_step"),
+        ("contact_step_derivatives_vjp", "contact_step_derivatives"),
+        ("contact_step_derivatives_jvp", "contact_step_derivatives"),
+        ("contact_step_derivatives_jacobian", "contact_step_derivatives"),
+    ],
+)
+def test_second_derivatives_are_refused(name: str, of: str) -> None:
+    with pytest.raises(rbdgen.RbdgenError, match=f"function '{name}': {of} solves an equation"):
         rbdgen.build(hopper_on_a_foot(), functions=[name])
 
 

@@ -198,7 +198,7 @@ def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert "frame 0: link7, on link7" in printed
     assert "frame 1: base, on the world" in printed
     assert main(["list"]) == 0
-    assert "25 functions of named frames" in capsys.readouterr().out
+    assert "38 functions of named frames" in capsys.readouterr().out
     assert main(["list", "--forms"]) == 0
     printed = capsys.readouterr().out
     assert "A (nf, 6)" in printed

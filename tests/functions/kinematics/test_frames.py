@@ -49,6 +49,12 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 
+
+def tolerance(row: Function) -> float:
+    """Functions that solve with M are not as near as those that differ by rounding alone."""
+    return 1e-9 if row.projected else TOLERANCE
+
+
 TREES = some("chain", "screws and a plane", "floating tree", "all")
 
 DERIVATIVES = [row for row in OF_FRAMES.values() if row.derivative_of]
@@ -66,7 +72,8 @@ def assert_all_forms(model: Model, seed: int, states: int = 2) -> None:
         for form in row.forms:
             outputs = run_on_floats(FunctionForm(row, form), model, inputs)
             for ours, theirs in zip(outputs, expected, strict=True):
-                assert relative_error(ours, theirs, floor=1.0) < TOLERANCE, (row.name, form.name, seed)
+                error = relative_error(ours, theirs, floor=1.0)
+                assert error < tolerance(row), (row.name, form.name, seed)
 
 
 ROBOTS = ["arm7", "double_pendulum", "quadruped12", "humanoid30", "puma560", "ur5"]
@@ -257,7 +264,8 @@ def test_columns_of_followers_are_folded(text: str, seed: int, base: Base) -> No
         for form in row.forms:
             outputs = run_on_floats(FunctionForm(row, form), model, inputs)
             for ours, theirs in zip(outputs, expected, strict=True):
-                assert relative_error(ours, theirs, floor=1.0) < TOLERANCE, (row.name, form.name)
+                error = relative_error(ours, theirs, floor=1.0)
+                assert error < tolerance(row), (row.name, form.name)
 
 
 # ---- rows and counts
@@ -321,6 +329,8 @@ PINNED: dict[Callable[[], Model], tuple[str, ...]] = {
         "frame_velocity_local",
         "frame_drift_aligned",
         "frame_acceleration_derivatives_local",
+        "frame_jacobian_derivatives_local",
+        "frame_jacobian_derivatives_aligned",
     ),
     with_feet: (
         "frame_placement",
@@ -328,6 +338,7 @@ PINNED: dict[Callable[[], Model], tuple[str, ...]] = {
         "frame_jacobian_local",
         "frame_velocity_aligned",
         "frame_drift_aligned",
+        "frame_jacobian_derivatives_aligned",
     ),
 }
 

@@ -215,7 +215,8 @@ def test_pinned_counts(table: str, golden: Callable[[str, str], None]) -> None:
 def test_compiled_and_checked(tmp_path: Any) -> None:
     """Checks the C with batches, self-test, Pinocchio and every identity, with none left out."""
     described = rbdgen.load_robot(robot_root() / "double_pendulum.urdf", "floating")
-    functions = [*MOMENTUM, "coriolis", *WORLD_ALIGNED, "crba", "rnea", "nle", "gravity", "rnea_derivatives"]
+    functions = [*MOMENTUM, "joint_momentum", "coriolis", *WORLD_ALIGNED, "crba", "rnea", "nle", "gravity"]
+    functions += ["rnea_derivatives", "kinetic_energy"]
     folder = rbdgen.generate(described, tmp_path, functions=functions)
     findings = check(folder)
     assert all(finding.passed for finding in findings), findings

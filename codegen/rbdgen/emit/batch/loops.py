@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from rbdgen.access import Access
 from rbdgen.emit.batch.tiles import Moves
+from rbdgen.emit.c.language import TILES
 from rbdgen.emit.c.loops import print_loops
 from rbdgen.emit.c.parts import Body
-from rbdgen.emit.c.printer import TILES, Style
+from rbdgen.emit.c.printer import Style
 from rbdgen.graph.programs.program import Loop, Program, Result
 
 

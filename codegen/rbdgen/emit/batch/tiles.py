@@ -17,8 +17,9 @@ from itertools import chain
 from typing import Final
 
 from rbdgen.emit.c.arrays import is_zero
-from rbdgen.emit.c.parts import LONGEST_PART, Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
-from rbdgen.emit.c.printer import TILES, Element, Style, check_arguments
+from rbdgen.emit.c.language import TILES
+from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Cut, cut_up, print_cut, rows_of_numbers
+from rbdgen.emit.c.printer import LONGEST_PART, Element, Style, check_arguments
 from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes import depth_first
@@ -92,9 +93,9 @@ def print_tiles(graph: Graph, style: Style, symbol: str, width: int) -> Body:
     cut, tiling = layout.cut, layout.tiling
     opening, parts, calls = print_cut(layout.graph, style, cut, tiling.stores, symbol, "restrict")
     if len(parts) == 1:  # a single part is printed in place of its call
-        segments, parts = [opening, parts[0].statements], []
+        segments, parts = [opening.text, parts[0].statements], []
     else:
-        segments = [opening, *([call] for call in calls)]
+        segments = [opening.text, *([call] for call in calls)]
 
     moves = Moves({output.name: len(output.elements) for output in graph.outputs}, style, symbol)
     statements = [*cut.scratch_array(style), *layout.scratch_array(style), *moves.clear(tiling.zeros)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rbdgen.graph.cost import readers_in_order
 from rbdgen.graph.node import Graph, Node, Output
@@ -19,9 +19,6 @@ from rbdgen.graph.programs.program import Loop, Program
 
 Address: TypeAlias = Callable[[str, int], int]
 """The place of an element in its array, from the array's name and the element's position."""
-
-_FEWEST: Final = 3
-"""The smallest number of neighbouring zeros that are written at once; ordinary statements write fewer."""
 
 
 def read_early(loop: Loop) -> set[tuple[str, int]]:
@@ -109,9 +106,14 @@ def is_zero(node: Node) -> bool:
     return node.op == "const" and str(node.value) == "0.0"
 
 
-def zeros_of(graph: Graph, address: Address) -> list[Zeros]:
-    """All runs of zeros that are long enough, in order."""
-    return [zeros for output in graph.outputs for zeros in _runs(graph, output, address)]
+def zeros_of(graph: Graph, address: Address, fewest: int) -> list[Zeros]:
+    """All runs of at least `fewest` zeros, in order; ordinary statements write shorter ones."""
+    return [
+        zeros
+        for output in graph.outputs
+        for zeros in _runs(graph, output, address)
+        if len(zeros.positions) >= fewest
+    ]
 
 
 def _runs(graph: Graph, output: Output, address: Address) -> list[Zeros]:
@@ -125,4 +127,4 @@ def _runs(graph: Graph, output: Output, address: Address) -> list[Zeros]:
             runs[-1].append(position)
         else:
             runs.append([position])
-    return [Zeros(output.name, tuple(run)) for run in runs if len(run) >= _FEWEST]
+    return [Zeros(output.name, tuple(run)) for run in runs]

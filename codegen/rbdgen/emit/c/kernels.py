@@ -69,6 +69,20 @@ class CKernels:
         """The bits of NaN."""
         return self.integer(self.constants.bits_of(math.nan))
 
+    @property
+    def always(self) -> str:
+        """The specifiers of a function that is inlined."""
+        return "static inline __attribute__((always_inline))" if self.vector else "static inline"
+
+    def function(self, name: str, *arguments: str) -> str:
+        """The beginning of a function of values."""
+        declared = ", ".join(f"{self.type} {argument}" for argument in arguments)
+        return f"{self.always} {self.type} {self.prefix}{name}({declared})"
+
+    def variable(self, kind: str) -> str:
+        """The beginning of the definition of a constant variable."""
+        return f"const {kind}"
+
     def number(self, value: float) -> str:
         """A literal of the numbers' type."""
         return literal(value, self.real.name)
@@ -76,6 +90,18 @@ class CKernels:
     def integer(self, value: int) -> str:
         """A literal of the type of bits, modulo its size."""
         return f"{value % 2**self.constants.bits:#x}u"
+
+    def small(self, value: int) -> str:
+        """A literal of the type of bits with few digits."""
+        return f"{value}u"
+
+    def places(self, value: int) -> str:
+        """The number of places of a shift."""
+        return f"{value}"
+
+    def wrapped(self, text: str) -> str:
+        """An expression of the type of bits, modulo its size."""
+        return text
 
 
 def kernels_in(costs: Iterable[Cost]) -> tuple[str, ...]:

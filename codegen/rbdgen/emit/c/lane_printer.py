@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from rbdgen.access import Access
+from rbdgen.emit.c.expression import ATOM, Expression
+from rbdgen.emit.c.language import COSINES, SINES
 from rbdgen.emit.c.parts import Body
 from rbdgen.emit.c.printer import (
-    ATOM,
-    COSINES,
-    SINES,
     Element,
-    Expression,
     Printer,
     Style,
     Target,
@@ -61,7 +59,7 @@ def print_limbs(loop: Loop, tables: Mapping[str, Sequence[float]], style: Style,
     printer.in_pairs(pairs_of(loop))
     printer.print_first(zeros, trigonometry)
     printer.print(rest)
-    return Body((), tuple(printer.text), bool(zeros), limbs=True)
+    return Body((), tuple(printer.text), memset=bool(zeros), limbs=True)
 
 
 def pairs_of(loop: Loop) -> list[tuple[Stored, Stored]]:

@@ -15,8 +15,9 @@ from types import MappingProxyType
 from rbdgen.access import Access, Row, rows_share_places
 from rbdgen.emit.c.arrays import early_name, read_early, shared_memory
 from rbdgen.emit.c.lane_printer import print_limbs
+from rbdgen.emit.c.language import WORKSPACE
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
-from rbdgen.emit.c.printer import WORKSPACE, Style
+from rbdgen.emit.c.printer import Style
 from rbdgen.emit.c.trigonometry import live_nodes
 from rbdgen.emit.names import check_argument_name, check_identifier
 from rbdgen.emit.numbers import literal
@@ -98,7 +99,7 @@ class LoopPrinter:
 
     def printed(self) -> Body:
         real = self.style.real.name
-        statements = self._scratch()
+        statements: list[str] = []
         for number, loop in enumerate(self.program.loops):
             statements += self._loop(loop)
             statements += self.after.get(number, ())
@@ -115,10 +116,12 @@ class LoopPrinter:
         parts: list[Part] = []
         for name, line in self.lines.items():
             parts += line.body.parts
-            parts.append(Part(name, "", line.parameters, line.body.statements, apart=False))
+            own = line.body
+            parts.append(Part(name, "", line.parameters, own.statements, own.scratch, apart=False))
         return Body(
             tuple(parts),
             tuple(statements),
+            tuple(self._scratch()),
             memset=any(line.body.memset for line in self.lines.values()),
             vector=any(map(self._shares_vectors, self.program.loops))
             or any(line.body.vector for line in self.lines.values()),
@@ -130,7 +133,8 @@ class LoopPrinter:
         """The declarations of the scratch arrays; they are aligned and share memory if runs share vectors."""
         kind = self.style.value_type
         if not any(map(self._shares_vectors, self.program.loops)):
-            return [f"{kind} {name}[{size}];" for name, size in self.program.scratch.items()]
+            language = self.style.language
+            return [language.scratch(kind, name, size) for name, size in self.program.scratch.items()]
         assert self.vectors is not None
         memory = shared_memory(self.program, self.vectors.most)
         if not memory.size:
@@ -155,7 +159,7 @@ class LoopPrinter:
         call = f"{line}({self._arguments(accesses, loop.writes)});"
         if loop.count == 1:
             return [call]
-        return [f"for (int k = 0; k < {loop.count}; ++k) {{", f"    {call}", "}"]
+        return self.style.language.loop(loop.count, call)
 
     def _call_of_limbs(self, loop: Loop) -> str:
         """Calls a body with lanes. It receives whole arrays and finds its elements in them itself."""
@@ -233,7 +237,7 @@ class LoopPrinter:
         style = (
             self._vector_style(loop, accesses) if vector else self._plain_style(accesses, loop.writes, early)
         )
-        real = style.real.name
+        real, language = style.real.name, style.language
         overlap = any(
             read.array == write.array and one != other
             for one, read in accesses.items()
@@ -241,11 +245,23 @@ class LoopPrinter:
         )
         restrict = "" if overlap else self.restrict
         parameters = {
-            name: f"const {real if vector or self._is_table(access) else style.value_type} *{restrict} {name}"
+            name: language.parameter(
+                real if vector or self._is_table(access) else style.value_type,
+                restrict,
+                name,
+                written=False,
+                moved=_moved(access),
+            )
             for name, access in accesses.items()
         }
         parameters |= {
-            name: f"{real if vector and not _transposed(access) else style.value_type} *{restrict} {name}"
+            name: language.parameter(
+                real if vector and not _transposed(access) else style.value_type,
+                restrict,
+                name,
+                written=True,
+                moved=_moved(access),
+            )
             for name, access in loop.writes.items()
         }
         if vector and self.vectors is not None and _idle(loop.rows(self.vectors.most), self.vectors.most):
@@ -279,10 +295,11 @@ class LoopPrinter:
             raise EmitError(
                 f"loop '{loop.name}': '{early[0][0]}' is written while it is still read; use another array"
             )
-        reads = [
-            f"const {style.value_type} {early_name(*at)} = {at[0]}[{loop.reads[at[0]].elements[at[1]]}];"
-            for at in early
-        ]
+        reads = []
+        for array, position in early:
+            access = loop.reads[array]
+            element = style.language.element(array, access.elements[position], moved=_moved(access))
+            reads.append(style.language.variable(style.value_type, early_name(array, position), element))
         return replace(body, statements=(*reads, *body.statements))
 
     def _transposed(self, square: Square, source: str, target: str) -> tuple[str, ...]:
@@ -310,7 +327,7 @@ class LoopPrinter:
             if (array, position) in early and array not in writes:
                 return early_name(array, position)
             access = reads.get(array) or writes[array]
-            text = f"{array}[{access.elements[position]}]"
+            text = self.style.language.element(array, access.elements[position], moved=_moved(access))
             return self.style.constant.format(text) if self._is_table(access) else text
 
         return replace(self.style, element=element, address=lambda array, k: writes[array].elements[k])
@@ -338,19 +355,20 @@ class LoopPrinter:
         return access.array in self.program.tables
 
     def _argument(self, access: Access, counter: str) -> str:
-        """The pointer to the element of an array at which a run begins."""
+        """The argument for the elements of an array from which a run begins."""
         array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
+        return self.style.language.passed(array, self._begin(access, counter), moved=_moved(access))
+
+    def _begin(self, access: Access, counter: str) -> str:
+        """The element of an array at which a run begins, as an expression; empty for the first."""
         first, *more = access.offsets
-        start = _after(array, first)
-        if not more:
-            return start
-        step = more[0] - first
-        if access.offsets == tuple(first + k * step for k in range(len(access.offsets))):
-            if step == 0:
-                return start
-            scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
-            return f"{start} {'-' if step < 0 else '+'} {scaled}"
-        return f"{array} + {self._table_of(access.offsets).name}[{counter}]"
+        step = more[0] - first if more else 0
+        if access.offsets != tuple(first + k * step for k in range(len(access.offsets))):
+            return f"{self._table_of(access.offsets).name}[{counter}]"
+        if step == 0:
+            return f"{first}" if first else ""
+        scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
+        return f"{first} {'-' if step < 0 else '+'} {scaled}" if first else scaled
 
     def _argument_of_row(self, access: Access, rows: Sequence[Row]) -> str:
         """The pointer to the elements of an array for the lanes from k on. Every row takes as many lanes as
@@ -380,6 +398,11 @@ class LoopPrinter:
 def _after(array: str, numbers: int) -> str:
     """The address `numbers` elements after the start of an array."""
     return f"{array} + {numbers}" if numbers else array
+
+
+def _moved(access: Access) -> bool:
+    """Whether a run may begin at another element of the array than the first."""
+    return any(access.offsets)
 
 
 def _idle(rows: Sequence[Row], lanes: int) -> bool:

@@ -17,16 +17,13 @@ from heapq import heappop, heappush
 from typing import Final
 
 from rbdgen.emit.c.arrays import Zeros
+from rbdgen.emit.c.language import COSINES, SINES, TILES, WORKSPACE
 from rbdgen.emit.c.printer import (
-    COSINES,
-    SINES,
-    TILES,
-    WORKSPACE,
     Element,
     Printer,
     Style,
     check_arguments,
-    print_statements,
+    printed,
     readable,
     written,
 )
@@ -34,16 +31,6 @@ from rbdgen.emit.c.trigonometry import Trigonometry, other_nodes, trigonometry_o
 from rbdgen.emit.names import comment_text
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.split import split
-
-LONGEST_PART: Final = 2_000
-"""The largest number of operations that are printed as one piece.
-
-With gcc -O1, a humanoid's derivatives (72 000 operations) compile in 10 s and 0.3 GB in parts of 1000 to 6000
-operations, and in 87 s and 1.8 GB in one piece; the code in parts is a fifth shorter and needs a third
-less time. Within that range 2000 is as fast as any on a PC. On a Cortex-M7 shorter parts are better: for a
-quadruped's derivatives (4600 operations), parts of 2000 save 13 per cent of the instructions and parts of
-1000 save 14 per cent, for 0.6 KB more stack.
-"""
 
 _COLUMNS: Final = 8
 
@@ -62,6 +49,8 @@ class Part:
     """The parameters of the function as printed in C."""
     statements: tuple[str, ...]
     """The statements of the function."""
+    scratch: tuple[str, ...] = ()
+    """The declarations of arrays that stand before the statements."""
     apart: bool = True
     """Whether a compiler must not inline it."""
 
@@ -84,6 +73,8 @@ class Body:
     """The local functions that the statements call."""
     statements: tuple[str, ...]
     """The statements of the function itself."""
+    scratch: tuple[str, ...] = ()
+    """The declarations of arrays that stand before the statements."""
     memset: bool = False
     """Whether statements call memset."""
     vector: bool = False
@@ -120,7 +111,7 @@ class Cut:
 
     def scratch_array(self, style: Style) -> list[str]:
         """The declaration of the workspace."""
-        return [f"{style.value_type} {WORKSPACE}[{self.size}];"] if self.size else []
+        return [style.language.scratch(style.value_type, WORKSPACE, self.size)] if self.size else []
 
 
 def print_parts(
@@ -129,7 +120,7 @@ def print_parts(
     symbol: str,
     restrict: str,
     declared: Mapping[str, str] | None = None,
-    longest: int = LONGEST_PART,
+    longest: int | None = None,
 ) -> Body:
     """Prints the statements of a graph, in parts if it has more than `longest` operations.
 
@@ -139,19 +130,22 @@ def print_parts(
         symbol: the prefix of the parts' names: `<symbol>_part1` and so on.
         restrict: how C says that nothing else points to a parameter's array.
         declared: the parameters of those arrays whose values are not of the style's type.
-        longest: the largest number of operations in a part.
+        longest: the largest number of operations in a part, by default that of the style.
 
     Raises:
         EmitError: as for `print_statements`.
     """
+    longest = longest or style.longest
     zeros = style.zeros(graph)
     if len(split(graph, longest)) == 2:
-        return Body((), print_statements(graph, style), bool(zeros))
+        line = printed(graph, style)
+        return Body((), tuple(line.text), tuple(line.scratch), memset=bool(zeros))
     check_arguments(graph)
     cut = cut_up(graph, style, longest)
     stores = [written(graph, zeros)] * len(cut.segments)
     opening, parts, calls = print_cut(graph, style, cut, stores, symbol, restrict, zeros, declared or {})
-    return Body(tuple(parts), (*cut.scratch_array(style), *opening, *calls), bool(zeros))
+    scratch = (*cut.scratch_array(style), *opening.scratch)
+    return Body(tuple(parts), (*opening.text, *calls), scratch, memset=bool(zeros))
 
 
 def cut_up(graph: Graph, style: Style, longest: int) -> Cut:
@@ -171,14 +165,14 @@ def print_cut(
     restrict: str,
     zeros: Sequence[Zeros] = (),
     declared: Mapping[str, str] | None = None,
-) -> tuple[list[str], list[Part], list[str]]:
-    """Prints the statements of the first segment, the other segments as parts, and the calls of these parts.
+) -> tuple[Printer, list[Part], list[str]]:
+    """The printer of the first segment, the other segments as parts, and the calls of these parts.
 
     `stores` lists for every segment the elements in which its nodes are stored, except those of the
     workspace.
     """
     places = cut.places
-    opening: list[str] = []
+    opening: Printer | None = None
     parts: list[Part] = []
     calls: list[str] = []
     for number, (nodes, own) in enumerate(zip(cut.segments, stores, strict=True)):
@@ -190,19 +184,21 @@ def print_cut(
         }
         printer = Printer(graph, style, nodes, kept, places)
         places = places | waiting
-        if number == 0:
+        if opening is None:
             printer.print_first(zeros, cut.trigonometry)
             first = {*cut.trigonometry.first, *cut.trigonometry.calls}
             printer.print(k for k in nodes if k not in first)
-            opening = printer.text
+            opening = printer
             continue
         printer.print(nodes)
-        pointers = _pointers(graph, printer, style.value_type, restrict)
+        pointers = _pointers(graph, printer, style, restrict)
         parameters = tuple((declared or {}).get(array, pointer) for array, pointer in pointers.items())
         comment = f"Part {number} of {len(cut.segments) - 1}: {_summary(graph, nodes)}"
         name = f"{symbol}_part{number}"
         parts.append(Part(name, comment_text(comment), parameters, tuple(printer.text)))
-        calls.append(f"{name}({', '.join(pointers)});")
+        passed = map(style.language.handed_on, pointers, parameters)
+        calls.append(f"{name}({', '.join(passed)});")
+    assert opening is not None
     return opening, parts, calls
 
 
@@ -245,12 +241,12 @@ def workspace_slots(
     return size, slots
 
 
-def _pointers(graph: Graph, printer: Printer, kind: str, restrict: str) -> dict[str, str]:
+def _pointers(graph: Graph, printer: Printer, style: Style, restrict: str) -> dict[str, str]:
     """The arrays that the printed statements name, in a fixed order, as parameters."""
     inputs, outputs = ([array.name for array in arrays] for arrays in (graph.inputs, graph.outputs))
     named = printer.read | printer.stored
     return {
-        array: f"{'' if array in printer.stored else 'const '}{kind} *{restrict} {array}"
+        array: style.language.parameter(style.value_type, restrict, array, written=array in printer.stored)
         for array in (*inputs, SINES, COSINES, WORKSPACE, TILES, *outputs)
         if array in named
     }

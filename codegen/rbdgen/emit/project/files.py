@@ -18,6 +18,7 @@ def files(folder: Folder) -> dict[str, str]:
         "libraries": [beside for beside in folder.beside if beside.library],
         "prefix": folder.options.prefix,
         "flags": " ".join(folder.options.flags),
+        "module": folder.options.module,
     }
     return {
         f"{folder.name}.hpp": filled("project/ROBOT.hpp.jinja", **context),

@@ -23,6 +23,7 @@ def files(folder: Folder) -> dict[str, str]:
         prefix=options.prefix,
         package=options.package and not options.small_machine,
         flags=" ".join(options.flags),
+        module=options.module,
         rows=list(map(_row, folder.functions)),
         example=folder.functions[0].shown,
         batches=bool(folder.batches),
@@ -63,6 +64,15 @@ def figures_page(target: str, compiler: str, flags: str, functions: Mapping[str,
     return filled(
         "readme/FIGURES.md.jinja", target=target, compiler=compiler, flags=flags, rows=rows, outside=outside
     )
+
+
+def module_page(module: str, size: int, functions: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page to append to README.md: the bytes of a WebAssembly module and of its functions.
+
+    `functions` maps a name to the facts of the manifest, with `object_bytes` and `stack_bytes`.
+    """
+    rows = [(name, facts["object_bytes"], facts["stack_bytes"]) for name, facts in functions.items()]
+    return filled("readme/MODULE.md.jinja", module=module, size=size, rows=rows)
 
 
 def _row(function: FolderFunction) -> dict[str, str]:

@@ -23,6 +23,12 @@ def _times_v(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return products(call("coriolis"), x["v"]), even - call("gravity")
 
 
+def _momentum(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Both sides of (C + C^T) v = dp + nle, where dp = C^T v - nle + C v. Resistance cancels."""
+    C = call("coriolis")
+    return products(C + np.swapaxes(C, -1, -2), x["v"]), call("joint_momentum")[1] + call("nle")
+
+
 def _rate_of_M(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """Both sides of (C + C^T) a = dM/dt a. The right one is the derivative of M along v, applied to a. It is
     computed from the part of dID/dq that depends on a.
@@ -58,6 +64,7 @@ CORIOLIS = Function(
     pinocchio=lambda pin, model, data, x: pin.computeCoriolisMatrix(model, data, x["q"], x["v"]),
     identities=(
         Identity("C v = nle - gravity, without friction", ("coriolis", "nle", "gravity"), _times_v),
+        Identity("dM/dt v = dp + nle", ("nle", "joint_momentum", "coriolis"), _momentum),
         Identity("dM/dt = C + C^T", ("coriolis", "rnea_derivatives"), _rate_of_M),
     ),
 )

@@ -1,4 +1,4 @@
-"""The rate of a frame's Jacobian, and the derivatives of its velocity and acceleration.
+"""The rate and the derivatives of a frame's Jacobian, and the derivatives of its velocity and acceleration.
 
 All quantities are in the coordinates of the columns S, which are the same for all bodies. V and A are the
 velocity and the acceleration of the frame, v_p and a_p are those of the body above the joint, and v_b is the
@@ -11,6 +11,8 @@ coordinates
     dA/dq    = a_p x S + (v_p - V) x (v_p x S) + (S - S_c) x A
     dA/dv    = v_p x S + (v_b - V) x S,    dV/dv = dA/da = S
 
+The derivative of a column of the Jacobian is dV/dq at the unit velocity of its degree of freedom.
+
 Carpentier and Mansard, RSS 2018, section III.D, derive the local ones. All of them are derivatives of the
 vectors that `frame_velocity_...` and `frame_acceleration_...` return. The point of an aligned vector
 therefore moves with the frame's origin.
@@ -22,7 +24,7 @@ from collections.abc import Sequence
 
 from rbdgen.functions.kinematics.columns import Convention, Path, jacobian, rows
 from rbdgen.functions.kinematics.motion import Rates, before, behind, gained, rates
-from rbdgen.spatial.ops import Motion, Vector
+from rbdgen.spatial.ops import NO_MOTION, Motion, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 
 Matrix = list[Scalar]
@@ -44,6 +46,20 @@ def jacobian_rate(
 
     moving = rates(path, v, naming)
     return rows(path, [[rate(x, S) for S in x.passed.columns] for x in moving], nv)
+
+
+def jacobian_derivatives(path: Path, convention: Convention, nv: int) -> list[Scalar]:
+    """dJ/dq, (6, nv, nv), row-major: element [i, j, k] is the derivative of J_ij along q_k."""
+    found: list[Scalar] = [0] * (6 * nv * nv)
+    for above, column in enumerate(path):
+        for j, S_j in enumerate(column.columns, column.joint.idx_v):
+            for below, turned in enumerate(path):
+                parts = (S_j, NO_MOTION) if above < below else (NO_MOTION, S_j)
+                for k, S_k in enumerate(turned.columns, turned.joint.idx_v):
+                    change = along(S_k, *parts, convention)
+                    for i, value in enumerate((*change.linear, *change.angular)):
+                        found[(i * nv + j) * nv + k] = value
+    return found
 
 
 def velocity_derivatives(

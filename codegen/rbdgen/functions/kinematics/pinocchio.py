@@ -52,6 +52,25 @@ class Seen:
         """
         return self.asked(name, frame).reshape(6, -1)
 
+    def jacobian_derivatives(self, frame: int) -> Any:
+        """dJ/dq, (6, nv, nv), from the Hessian of the joint in world coordinates, where no point moves."""
+        pin, world = self.pin, self.pin.ReferenceFrame.WORLD
+        pin.computeJointKinematicHessians(self.model, self.data)
+        joint, n = self.model.frames[frame].parentJoint, self.model.nv
+        given = np.array(pin.getJointKinematicHessian(self.model, self.data, joint, world))
+        found = given.ravel().reshape(6, n, n, order="F")  # its bindings take columns for rows
+        J = pin.getFrameJacobian(self.model, self.data, frame, world).reshape(6, n)
+        T = self.data.oMf[frame]
+        if self.convention == "local":
+            moved = [pin.Motion(S).action @ J for S in J.T]
+            return np.einsum("ab,bjk->ajk", T.toActionMatrixInverse(), found - np.stack(moved, axis=-1))
+        if self.convention == "aligned":
+            p = T.translation
+            moved_point = J[:3] + np.cross(J[3:], p, axis=0)
+            found[:3] += np.cross(found[3:], p[:, None, None], axis=0)
+            found[:3] += np.cross(J[3:, :, None], moved_point[:, None, :], axis=0)
+        return found
+
     def velocity_derivatives(self, frame: int) -> tuple[Any, Any]:
         found = self.asked("getFrameVelocityDerivatives", frame)
         by_q, by_v = (part.reshape(6, -1) for part in found)

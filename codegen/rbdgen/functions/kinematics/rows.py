@@ -24,6 +24,7 @@ from rbdgen.functions.kinematics.columns import (
 )
 from rbdgen.functions.kinematics.derivatives import (
     acceleration_derivatives,
+    jacobian_derivatives,
     jacobian_rate,
     velocity_derivatives,
 )
@@ -251,6 +252,40 @@ def _drift(x: Convention) -> Function:
     )
 
 
+def _jacobian_derivatives(x: Convention) -> Function:
+    name = f"frame_jacobian_derivatives_{x}"
+
+    def along_motion(call: Call, given: Mapping[str, Any]) -> tuple[Any, Any]:
+        return call(name) @ given["v"], call(f"frame_jacobian_rate_{x}")
+
+    return Function(
+        Signature(
+            name,
+            (Q,),
+            (
+                Argument(
+                    "dJ_dq",
+                    "columns",
+                    ("nf", 6, "nv", "nv"),
+                    "m, 1",
+                    f"[f, i, j, k]: derivative of J[f, i, j] along q_k, {_SEEN[x]}: linear rows first",
+                ),
+            ),
+        ),
+        f"derivatives of the Jacobians of frames (kinematic Hessians), {x}",
+        tuple(_by_columns(x, lambda path, s, nv: [jacobian_derivatives(path, x, nv)])),
+        operations=_JACOBIAN_DERIVATIVES[x],
+        pinocchio=each_frame(x, lambda seen, k: seen.jacobian_derivatives(k)),
+        identities=(
+            Identity(
+                f"sum over k of dJ/dq_k v_k = dJ/dt, {x}", (f"frame_jacobian_rate_{x}", name), along_motion
+            ),
+        ),
+        derivative_of=f"frame_jacobian_{x}",
+        on_request=True,
+    )
+
+
 def _velocity_derivatives(x: Convention) -> Function:
     name = f"frame_velocity_derivatives_{x}"
     return Function(
@@ -321,6 +356,13 @@ def _grows(x: Convention, **terms: tuple[int, int]) -> Callable[[TreeSize], int]
     return lambda size: carrier * size.carriers + frame * size.frames
 
 
+_JACOBIAN_DERIVATIVES: Mapping[Convention, Callable[[TreeSize], int]] = {
+    "local": lambda size: 121 * size.carriers + 89 * size.frames + 14 * size.frame_pairs,
+    "world": lambda size: 116 * size.carriers + 17 * size.carrier_pairs,
+    "aligned": lambda size: 136 * size.carriers + 5 * size.carrier_pairs + 7 * size.frame_pairs,
+}
+
+
 def _rows() -> Iterator[Function]:
     yield _placement()
     for row in (
@@ -330,6 +372,7 @@ def _rows() -> Iterator[Function]:
         _jacobian,
         _jacobian_rate,
         _drift,
+        _jacobian_derivatives,
         _velocity_derivatives,
         _acceleration_derivatives,
     ):

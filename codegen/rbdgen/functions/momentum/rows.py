@@ -9,10 +9,11 @@ import numpy as np
 
 from rbdgen.functions.arguments import A, Q, V
 from rbdgen.functions.form import Form, Outputs, cheap, flat, swept, swept_in_loops
-from rbdgen.functions.function import Call, Function, Identity, products
+from rbdgen.functions.function import Call, Function, Identity, products, symmetric
 from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
-from rbdgen.functions.resistance import Added, rotor_energy, spring_energy
+from rbdgen.functions.momentum.joint_space import JOINT_MOMENTUM, joint_momentum
+from rbdgen.functions.resistance import Added, against, rotor_energy, rotor_momentum, spring_energy
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
@@ -34,6 +35,14 @@ def _columns(matrix: Any, rows: int = 6) -> Any:
 
 
 _ABOUT_C = "linear, then angular about the centre of mass, world axes"
+
+
+def _pinocchio_joint_momentum(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """M v, and C^T v - g less the torques of damping, friction and springs."""
+    M, C = pin.crba(model, data, x["q"]), pin.computeCoriolisMatrix(model, data, x["q"], x["v"])
+    M, C = symmetric(M.copy()), C.copy()
+    g = pin.computeGeneralizedGravity(model, data, x["q"])
+    return M @ x["v"], C.T @ x["v"] - g - x["resistance"].torque
 
 
 def _vector(name: str, unit: str, meaning: str) -> Argument:
@@ -128,6 +137,43 @@ POTENTIAL_ENERGY = Function(
         pin.computePotentialEnergy(model, data, x["q"]) + x["resistance"].energy
     ),
     resistance=(Added("U", spring_energy),),
+)
+
+MOMENTUM = Function(
+    Signature(
+        "joint_momentum",
+        (Q, V),
+        (
+            Argument("p", "force", ("nv",), "N m s, N s", "M v, the momentum of the joints"),
+            Argument(
+                "dp", "force", ("nv",), "N m, N", "C^T v - g, less damping and friction: dp/dt is dp + tau"
+            ),
+        ),
+    ),
+    "momentum p = M v of the joints, and its rate C^T v - g at tau = 0; dp/dt = C^T v - g + tau",
+    (
+        Form("spatial", "De Luca et al., IROS 2006, eq. 5-9, by momenta of subtrees", joint_momentum),
+        swept("moments", "the same in the bodies' own axes, with mass moments", ("p", "dp"), JOINT_MOMENTUM),
+        swept_in_loops("the same in loops over bodies", ("p", "dp"), JOINT_MOMENTUM),
+    ),
+    operations=lambda size: 300 * size.bodies,
+    pinocchio=_pinocchio_joint_momentum,
+    resistance=(Added("p", rotor_momentum), Added("dp", against)),
+    identities=(
+        Identity(
+            "p = M v",
+            ("crba", "joint_momentum"),
+            lambda call, x: (products(call("crba"), x["v"]), call("joint_momentum")[0]),
+        ),
+        Identity(
+            "v . p / 2 = T",
+            ("kinetic_energy", "joint_momentum"),
+            lambda call, x: (
+                np.einsum("ki,ki->k", x["v"], call("joint_momentum")[0]) / 2,
+                call("kinetic_energy"),
+            ),
+        ),
+    ),
 )
 
 COM = Function(
@@ -260,6 +306,7 @@ CENTROIDAL_MOMENTUM = Function(
 ROWS = (
     KINETIC_ENERGY,
     POTENTIAL_ENERGY,
+    MOMENTUM,
     COM,
     COM_VELOCITY,
     COM_ACCELERATION,

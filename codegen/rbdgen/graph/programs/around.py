@@ -69,12 +69,23 @@ def _cut(line: Graph, inner: Sequence[Program]) -> list[Graph]:
     parts = _parts(line, inner)
     where = {node: k for k, part in enumerate(parts) for node in part.computed}
     read = [_operands(line, part) for part in parts]
+    name = _kept_name(line, inner)
     kept: list[dict[int, tuple[str, int]]] = []
     for k in range(len(parts)):
         later = {node for nodes in read[k + 1 :] for node in nodes if where.get(node) == k}
-        kept.append({node: (f"kept{k + 1}", place) for place, node in enumerate(sorted(later))})
+        kept.append({node: (f"{name}{k + 1}", place) for place, node in enumerate(sorted(later))})
     every = {node: place for places in kept for node, place in places.items()}
     return [_graph(line, part, kept[k], every) for k, part in enumerate(parts)]
+
+
+def _kept_name(line: Graph, inner: Sequence[Program]) -> str:
+    """The beginning of the names of arrays of stored values, with which no other array begins."""
+    own = [array.name for array in line.inputs] + [array.name for array in line.outputs]
+    own += [name for program in inner for name in (*program.scratch, *program.tables)]
+    name = "kept"
+    while any(other.startswith(name) for other in own):
+        name = f"more_{name}"
+    return name
 
 
 def _parts(line: Graph, inner: Sequence[Program]) -> list[_Part]:

@@ -7,8 +7,8 @@ needs are kept in a scratch array.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from rbdgen.access import Access
 from rbdgen.graph.node import Graph, Input, Node, Output
@@ -23,13 +23,51 @@ _EARLIER, _LATER = "earlier", "later"
 
 
 def in_trig_stages(program: Program) -> Program:
-    """The program with one loop for every stage, which runs once; the same program if one stage suffices."""
-    if program.straight is None:
-        return program
-    graph = dead(program.straight)
+    """The program with one loop for every stage, which runs once; the same program if one stage suffices.
+
+    Of several loops, each that runs once is split.
+    """
+    if program.straight is not None:
+        return _staged(program.straight) or program
+    loops: list[Loop] = []
+    scratch = dict(program.scratch)
+    taken = {*scratch, *(x.name for x in program.inputs), *(x.name for x in program.outputs)}
+    for loop in program.loops:
+        staged = _staged(loop.kernel) if loop.count == loop.kernel.lanes == 1 else None
+        if staged is None:
+            loops.append(loop)
+            continue
+        waiting = f"{WAITING}{len(loops)}"
+        while waiting in taken:
+            waiting = f"more_{waiting}"
+        scratch[waiting] = staged.scratch[WAITING]
+        loops += [_stage_of(loop, each, waiting) for each in staged.loops]
+    return (
+        program if len(loops) == len(program.loops) else replace(program, loops=tuple(loops), scratch=scratch)
+    )
+
+
+def _staged(line: Graph) -> Program | None:
+    """The stages of a straight line; None if one suffices."""
+    graph = dead(line)
     stages = _stages(graph)
     count = max(stages, default=0) + 1
-    return program if count == 1 else _Cut(graph, stages).program(count)
+    return None if count == 1 else _Cut(graph, stages).program(count)
+
+
+def _stage_of(loop: Loop, stage: Loop, waiting: str) -> Loop:
+    """A stage of the straight line of a loop, which keeps values in this scratch array."""
+
+    def at(accesses: Mapping[str, Access], places: Mapping[str, Access]) -> dict[str, Access]:
+        return {
+            name: Access(places[name].array, tuple(places[name].address(0, k) for k in access.elements))
+            if name in places
+            else replace(access, array=waiting)
+            for name, access in accesses.items()
+        }
+
+    reads, writes = at(stage.reads, loop.reads), at(stage.writes, loop.writes)
+    return replace(stage, name=f"{loop.name}_{stage.name}", reads=reads, writes=writes)
 
 
 def _stages(graph: Graph) -> list[int]:

@@ -1,0 +1,1 @@
+"""JavaScript: the statements of the C, printed for engines that run neither C nor WebAssembly."""

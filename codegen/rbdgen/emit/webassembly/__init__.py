@@ -1,0 +1,1 @@
+"""WebAssembly: the ES module that calls a folder's C once it is compiled."""

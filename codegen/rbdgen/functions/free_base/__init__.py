@@ -1,0 +1,1 @@
+"""Dynamics of a robot on a free base, which is eliminated."""

@@ -1,0 +1,1 @@
+"""Dynamics of chosen frames in operational space."""

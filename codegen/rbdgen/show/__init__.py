@@ -1,0 +1,1 @@
+"""The data of a page that shows a robot."""

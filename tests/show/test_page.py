@@ -1,0 +1,167 @@
+"""Pages of robots as files: the same bytes each time, small, without a network, and errors in one line."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from support.command import rbdgen as run
+
+import rbdgen
+from rbdgen.errors import OptionError
+from rbdgen.functions.table import lookup
+from rbdgen.model.robot import Robot
+from rbdgen.options import Options
+from rbdgen.pipeline.page import designed
+from rbdgen.pipeline.request import Request
+from rbdgen.resources import robot_root, template_root
+from rbdgen.show.algorithm import text_of
+from rbdgen.show.page import SHOWN_AS_C
+from rbdgen.show.provenance import owners, statements
+from rbdgen.toolchain.cache import user_cache
+
+VENDOR = template_root() / "show" / "vendor"
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> Robot:
+    return rbdgen.load_robot("double_pendulum")
+
+
+def test_the_same_robot_gives_the_same_bytes(pendulum: Robot) -> None:
+    one, other = pendulum.show(), pendulum.show()
+    assert one.text == other.text
+    assert len(one.text) < 2_000_000
+
+
+def test_a_page_names_no_address_but_namespaces(pendulum: Robot) -> None:
+    addresses = set(re.findall(r"https?://[\w./-]+", pendulum.show().text))
+    assert addresses == {
+        "http://www.w3.org/1999/xhtml",
+        "http://www.w3.org/2000/svg",
+        "https://github.com/leeoniya/uPlot",  # a comment with its licence
+    }
+
+
+def test_bundled_libraries_have_their_sums() -> None:
+    sums = [line.split() for line in (VENDOR / "SUMS").read_text().splitlines() if not line.startswith("#")]
+    assert {name for _, name in sums} == {"three.js", "uplot.js", "uplot.css"}
+    for sum_, name in sums:
+        data = (VENDOR / name).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == sum_, name
+        assert b"</script" not in data
+    for name in ("three", "uplot"):
+        assert "MIT" in (VENDOR / f"{name}.LICENSE").read_text()
+
+
+def test_a_page_writes_opens_and_displays_itself(
+    pendulum: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = pendulum.show()
+    assert page.save(tmp_path / "page.html").read_text() == page.text
+    frame = page._repr_html_()
+    assert frame.startswith("<iframe srcdoc=")
+    assert html.unescape(frame).count(page.text) == 1
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", asked.append)
+    page.open()
+    (address,) = asked
+    path = Path(address.removeprefix("file://"))
+    assert path.read_text() == page.text
+    path.unlink()
+
+
+def test_a_library_shows_its_robot(pendulum: Robot) -> None:
+    library = rbdgen.build(pendulum, functions=["rnea"])
+    assert library.show([0.3, -0.2]).text != pendulum.show().text
+    assert library.show([0.3, -0.2]).text == pendulum.show([0.3, -0.2]).text
+
+
+def test_a_library_from_a_folder_has_no_page(pendulum: Robot, tmp_path: Path) -> None:
+    folder = rbdgen.generate(pendulum, tmp_path, functions=["rnea"])
+    with pytest.raises(rbdgen.RbdgenError, match=r"lib\.show: a library from a folder has no description"):
+        rbdgen.load(folder).show()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"q": [1.0]}, r"q is no configuration of this robot; give 2 finite numbers"),
+        ({"q": [float("nan"), 0]}, "q is no configuration"),
+        ({"q": "x"}, "q is no configuration"),
+        ({"q": [0, 0], "pose": {"shoulder": 1}}, "give one of them"),
+        ({"pose": {"wrist": 1}}, "'wrist' is no joint with one coordinate; choose from"),
+        ({"pose": {"shoulder": float("inf")}}, "is no position of 'shoulder'; give rad or m"),
+        ({"pose": {"shoulder": True}}, "is no position of 'shoulder'"),
+        ({"functions": ["nothing"]}, "unknown function 'nothing'"),
+        ({"triangles": 0}, "triangles 0 is not a number of triangles"),
+    ],
+)
+def test_bad_options_are_refused(pendulum: Robot, options: dict[str, object], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        pendulum.show(**options)
+
+
+def test_without_a_compiler_the_page_still_comes(pendulum: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, *_, **__: None)
+    page = pendulum.show()
+    (missing,) = page.missing
+    assert "clang" in missing
+    assert "JavaScript" in missing
+
+
+@pytest.mark.parametrize("name", ["arm7", "quadruped12"])
+def test_lines_of_c_have_their_quantity(name: str) -> None:
+    robot = rbdgen.load_robot(name, base="floating" if name == "quadruped12" else "fixed")
+    options = Options(functions=SHOWN_AS_C, target="portable")
+    sources = designed(Request(robot, options, package=False), user_cache())
+    total = named = 0
+    for facts in sources.manifest["functions"].values():
+        lines = owners(sources.files[facts["source"]])
+        assert [text for text, _, _ in lines] == sources.files[facts["source"]].split("\n")
+        count, known = statements(lines)
+        assert count > 10
+        total, named = total + count, named + known
+    assert named > 0.99 * total
+
+
+@pytest.mark.parametrize(
+    ("function", "form", "word"),
+    [
+        ("rnea", "newton_euler", "Newton"),
+        ("rnea", "classical", "linear velocities"),
+        ("aba", "articulated", "articulated"),
+        ("crba", "composite", "composite"),
+        ("minv", "recursive", "inverse"),
+    ],
+)
+def test_the_text_of_an_algorithm_is_found(function: str, form: str, word: str) -> None:
+    model = rbdgen.load_robot("arm7").model
+    row = lookup(function, model)
+    text = text_of(model, row, next(each for each in row.forms if each.name == form))
+    assert word.lower() in text.lower()
+    assert "def " in text
+    assert "\nimport " not in text
+    assert "\nfrom " not in text
+
+
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    pose_text = "shoulder=1.9,elbow=0.6"
+    done = run("show", "double_pendulum", "--pose", pose_text, "-o", out, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"wrote {out}\n"
+    pose = {"shoulder": 1.9, "elbow": 0.6}
+    assert out.read_text() == rbdgen.load_robot("double_pendulum").show(pose=pose).text
+
+
+def test_the_command_does_not_overwrite_the_robot(tmp_path: Path) -> None:
+    robot = tmp_path / "robot.urdf"
+    shutil.copy(robot_root() / "double_pendulum.urdf", robot)
+    done = run("show", robot, "-o", robot, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is the robot itself" in done.stderr

@@ -1,0 +1,1 @@
+"""Makes the documentation site from docs/ (`make docs`)."""

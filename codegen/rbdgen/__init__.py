@@ -124,7 +124,7 @@ def load_robot(
             the description. `robot.known_frames` lists all names.
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
-            `Sole` is a flat foot, `Loop` keeps two links together. For `contact_...` and `delassus`.
+            `Sole` is a flat foot. `Loop` keeps two links together. They serve `contact_...` and `delassus`.
         contacts_from_collision: links whose shapes for collision become further contacts, such as
             ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of

@@ -1,5 +1,5 @@
 """The matrices of derivatives are the derivatives along directions, on robots with soles, frames, loops,
-followers and joint resistance. With soles, the latter are compared with differences.
+followers and joint resistance.
 """
 
 from __future__ import annotations
@@ -100,56 +100,3 @@ def test_matrices_are_rates(make: Callable[[], Model]) -> None:
     assert np.abs((lower - rates["v_next_dot"]) / scale)[exact].max() < 1e-9
     still = result(model, "contact_step_jvp", {**inputs, "friction_dot": 0 * inputs["friction_dot"]})
     assert np.abs((change[:, :nv] - still["q_next_dot"]) / scale)[exact].max() < 1e-9
-
-
-def given(model: Model, name: str, count: int, law: Any, seed: int = 4) -> dict[str, Any]:
-    """Inputs of the derivative along a direction near the ground, with rates or adjoints."""
-    inputs, rng = (
-        {**near_ground(model, count, seed), "law": np.tile(law, (count, 1))},
-        np.random.default_rng(seed),
-    )
-    taken = lookup(name, model).sized(model).inputs
-    found = {x.name: inputs[x.name] for x in taken if x.name in inputs}
-    more = {x.name: rng.normal(size=(count, x.size)) for x in taken if x.name not in inputs}
-    return {**found, **more} | ({"dt_dot": 1e-3 * more["dt_dot"]} if "dt_dot" in more else {})
-
-
-@pytest.mark.parametrize("smoothing", [0, 1e-4])
-def test_rates_with_soles_are_differences(smoothing: float) -> None:
-    """By q, v, tau, dt, the planes and the friction of every corner."""
-    model, count, h = replace(on_a_sole(), contact_solver=PLAN), 12, 1e-6
-    inputs = given(model, "contact_step_jvp", count, (1e-4, 1, 1, 0, 0.05, smoothing))
-    exact = result(model, "contact_step_jvp", inputs)
-    moving = {x.removesuffix("_dot"): rate for x, rate in inputs.items() if x.endswith("_dot")}
-    assert moving.keys() == {"q", "v", "tau", "dt", "ground", "friction"}
-
-    def moved(time: float) -> dict[str, Any]:
-        q = model.manifold.integrate(inputs["q"], time * moving["q"])
-        others = {x: inputs[x] + time * rate for x, rate in moving.items() if x != "q"}
-        return result(model, "contact_step", {**inputs, **others, "q": q})
-
-    near, far = ([moved(k * h) for k in (-times, times)] for times in (1, 2))
-    solved = near[0]["residual"][:, 0] < 1e-12
-    assert solved.sum() > 8
-    assert (near[0]["impulse"][:, :9] != 0).any(1).sum() > 4
-    for name in ("v_next", "impulse"):
-        one, two = (b[name] - a[name] for a, b in (near, far))
-        found = (8 * one - two) / (12 * h)
-        error = np.abs(found - exact[f"{name}_dot"]).max(1) / np.maximum(1, np.abs(found).max(1))
-        assert error[solved].max() < 1e-6
-
-
-def test_adjoints_with_soles_are_those_of_the_rates() -> None:
-    model, count = replace(on_a_sole(), contact_solver=PLAN), 12
-    along, back = (
-        given(model, f"contact_step_{mode}", count, (1e-4, 0.2, 1, 0, 0.05, 0)) for mode in ("jvp", "vjp")
-    )
-    rates, adjoints = result(model, "contact_step_jvp", along), result(model, "contact_step_vjp", back)
-    sums = [
-        sum((a[x].reshape(count, -1) * b[y].reshape(count, -1)).sum(1) for x, y in pairs)
-        for a, b, pairs in (
-            (back, rates, [(f"{x}_bar", f"{x}_dot") for x in ("q_next", "v_next", "impulse")]),
-            (adjoints, along, [(x, f"{x.removesuffix('_bar')}_dot") for x in adjoints]),
-        )
-    ]
-    np.testing.assert_allclose(sums[0], sums[1], rtol=1e-10, atol=1e-10)

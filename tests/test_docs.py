@@ -101,6 +101,29 @@ def test_slopes_of_a_smoothed_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
 
 
+def test_a_box_that_lands_on_its_sole(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(example("friction.md"), names)
+    capsys.readouterr()
+    exec(example("friction.md", "Soles"), names)
+    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
+    assert float(names["residual"][0]) < 1e-12
+
+
+def test_operations_of_steps_with_soles_are_those_pinned() -> None:
+    text = page("friction.md")
+    counts = DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step_soles.txt"
+    pinned = dict(re.findall(r"^(.*?): .*?(\d+) = ", counts.read_text(), re.MULTILINE))
+    for plan, told in re.findall(r"^\| humanoid, (\d,\d,\d) \| ([\d ]+) \|", text, re.MULTILINE):
+        assert told.replace(" ", "") == pinned[f"solver ({plan.replace(',', ', ')})"]
+    words = " ".join(text.split())
+    for name in ("contact_step", "contact_step_derivatives", "contact_aba_derivatives"):
+        told = f"{int(pinned[name]):,}".replace(",", " ")
+        assert re.search(
+            rf"`{name}` (of the humanoid|on two frames)? ?takes {told}( operations|\.)", words
+        ), name
+
+
 def test_operations_of_steps_with_friction_are_those_pinned() -> None:
     text = page("friction.md")
     pinned = (DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step.txt").read_text()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import Contact, Frame, Loop, Point
+from rbdgen.description.contacts import Contact, Frame, Loop, Point, Sole
 from rbdgen.errors import RbdgenError, StateWarning
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.symbolic import equations, trace
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [
-    "Frame", "Inertia", "Loop", "Point", "Quantity", "RbdgenError", "RobotBuilder", "StateWarning",
+    "Frame", "Inertia", "Loop", "Point", "Quantity", "RbdgenError", "RobotBuilder", "Sole", "StateWarning",
     "__version__", "array", "build", "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi",
     "from_pinocchio", "from_sympy", "function", "generate", "generate_inertia", "inv", "load", "load_robot",
     "log3", "norm", "quaternion_inverse", "quaternion_product", "rotation", "skew", "solve", "trace", "zeros",
@@ -81,7 +81,7 @@ def load_robot(
     contacts: Sequence[Contact] = (),
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = (3, 2, 0),
+    contact_solver: Sequence[int] | None = None,
     cover: Mapping[str, str] | None = None,
     capsules: str | Path | None = None,
     shapes: Literal["collision", "visual"] | None = None,
@@ -134,13 +134,13 @@ def load_robot(
             the description. `robot.known_frames` lists all names.
         contacts: constraints on points and frames of links, in the order of their rows, such as
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
-            `rbdgen.Loop` keeps two links together. They are for functions `contact_...` and `delassus`.
+            `Sole` is a flat foot. `Loop` keeps two links together. They serve `contact_...` and `delassus`.
         contacts_from_collision: links whose shapes for collision become further contacts, such as
             ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
-            between Newton steps.
+            between Newton steps. None means (3, 2, 0), and with soles (4, 2, 0).
         cover: the capsules of shapes for distances: {"mesh": "capsules:3"} for at most three around each
             mesh, {"cylinder": "capsule"} for one as long as the cylinder ("short", the default, ends
             inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.
@@ -189,7 +189,7 @@ def from_pinocchio(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = (3, 2, 0),
+    contact_solver: Sequence[int] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 

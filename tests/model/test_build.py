@@ -81,7 +81,7 @@ def test_floating_base() -> None:
     assert model.ancestor_dofs(6) == [5, 4, 3, 2, 1, 0]
     assert model.subtree_dof_end == (7, 7)
     assert model.sizes == {
-        **dict.fromkeys(("nc", "ncontacts", "nanchor", "nshare", "npoints"), 0),
+        **dict.fromkeys(("nc", "ncontacts", "nanchor", "nshare", "npoints", "ncorners", "nimpulses"), 0),
         **dict.fromkeys(("npairs", "ngroups", "nspheres", "ncapsules", "nboxes", "nhalfspaces"), 0),
         "njoints": 1,
         "nservos": 1,

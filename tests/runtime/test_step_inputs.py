@@ -51,11 +51,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"friction": [[0.5, 1], [-2, 1]]}, "friction[0] is -2; pass a number that is not negative"),
     (
         {"ground": [LEVEL, [0, 0, 1.001, 0]]},
-        "ground has a normal of length 1.001, at the contact with the number 1; scale normals to length 1",
+        "ground has a normal of length 1.001, at the point with the number 1; scale normals to length 1",
     ),
     (
         {"ground": [[0, 0, 0, 1], LEVEL]},
-        "ground has a normal of length 0, at the contact with the number 0; scale normals to length 1",
+        "ground has a normal of length 0, at the point with the number 0; scale normals to length 1",
     ),
     ({"dt": 0}, "dt is 0; pass a positive time step, in s"),
     ({"dt": [1e-3, -1e-3]}, "dt is -0.001; pass a positive time step, in s"),

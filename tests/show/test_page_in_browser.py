@@ -13,7 +13,7 @@ from support.browser import browsers, needs_browser, opened
 from support.standing import STANDING, quadruped
 
 import rbdgen
-from rbdgen import RobotBuilder
+from rbdgen import Point, RobotBuilder, Sole
 from rbdgen.errors import BuildError
 from rbdgen.model.robot import Robot
 
@@ -51,7 +51,18 @@ def linkage() -> Robot:
     return rbdgen.load_robot(built, loops=["one=other:point"])
 
 
-ROBOTS = {maker.__name__: maker for maker in (arm, quadruped, kinds, linkage)}
+def stool() -> Robot:
+    """A body with an arm of two joints, on a sole and on a point beside it."""
+    built = RobotBuilder("stool").add_body("trunk", mass=3, inertia=(0.04, 0.04, 0.04))
+    built.add_body("arm", parent="trunk", type="revolute", axis=(0, 1, 0), xyz=(0, 0, 0.1), **SOLID)
+    built.add_body("hand", parent="arm", type="revolute", axis=(1, 0, 0), xyz=(0, 0, 0.1), **SOLID)
+    held = [Point("toe", "trunk", (0.4, 0, -0.2)), Sole("sole", "trunk", (0.4, 0.3), (-0.05, 0, -0.2))]
+    return rbdgen.load_robot(built, base="floating", contacts=held)
+
+
+ON_THE_FLOOR = (quadruped, stool)
+
+ROBOTS = {maker.__name__: maker for maker in (arm, kinds, linkage, *ON_THE_FLOOR)}
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +102,31 @@ def test_a_page_draws_moves_and_keeps_energy(name: str, pages: Mapping[str, Path
             "Array.from({length: 500}, () => { rbdgenShow.step(1e-3); rbdgenShow.note();"
             "return rbdgenShow.log.change.at(-1); })"
         )
-        if name == "quadruped":
+        if ROBOTS[name] in ON_THE_FLOOR:
             assert max(changes) < 0.05, "contacts and steps add energy"
         else:
             assert np.abs(changes).max() < (1e-2 if name == "linkage" else 1e-6)
         assert np.isfinite(page.run("[...rbdgenShow.q]")).all()
         assert page.errors == []
         assert page.requests == []
+
+
+def test_corners_of_a_sole_stand_on_the_floor(pages: Mapping[str, Path], chromium: Any) -> None:
+    """Every point has its place and its force: together they carry the weight."""
+    with opened(chromium, pages["stool"]) as page:
+        points = page.run("rbdgenShow.feet.map((foot) => foot.arm)")
+        found = page.run(
+            "(() => { rbdgenShow.setMode('hold'); for (let k = 0; k < 3000; k++) rbdgenShow.step(1e-3);"
+            "return { forces: [...rbdgenShow.forces], q: [...rbdgenShow.q] }; })()"
+        )
+        assert page.errors == []
+    corners = [(0.2, 0.15, 0), (0.2, -0.15, 0), (-0.2, 0.15, 0), (-0.2, -0.15, 0)]
+    np.testing.assert_allclose(points, [(0, 0, 0), *corners], rtol=0, atol=1e-15)
+    forces = np.reshape(found["forces"], (5, 3))
+    weight = 9.81 * (3 + 2 * SOLID["mass"])
+    np.testing.assert_allclose(forces.sum(0), [0, 0, weight], rtol=0, atol=1e-2 * weight)
+    assert (forces[:, 2] > 0).sum() >= 3
+    assert found["q"][2] == pytest.approx(0.2, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -228,9 +228,10 @@ def near_ground(model: Model, count: int, seed: int = 1, lowest: float = -1e-3) 
     """Random states of any robot, with a tilted plane near each contact that has friction."""
     row, rng = lookup("contact_step", model), np.random.default_rng(seed)
     inputs = random_inputs(model, row.signature, count, seed)
-    places = outputs(model, "contact_pose", q=inputs["q"])[0].reshape(count, -1, 3)
-    held = [k for k, contact in enumerate(model.contacts) if contact.has_friction]
-    radius = np.array([float(model.contacts[k].radius) for k in held])
+    points = model.on_points  # the corners of soles are points of their own
+    places = outputs(points, "contact_pose", q=inputs["q"])[0].reshape(count, -1, 3)
+    held = [k for k, contact in enumerate(points.contacts) if contact.has_friction]
+    radius = np.array([float(points.contacts[k].radius) for k in held])
     ground = inputs["ground"].reshape(count, len(held), 4)
     gap = rng.uniform(lowest, 2e-3, (count, len(held)))
     ground[:, :, 3] = (ground[:, :, :3] * places[:, held]).sum(-1) - radius - gap

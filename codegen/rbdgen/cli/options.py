@@ -5,13 +5,9 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import Final
 
-from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, Form
+from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Form, SolverPlan
 from rbdgen.emit.backends import ON_REQUEST
-
-DEFAULT_SOLVER: Final = ",".join(map(str, DEFAULT_PLAN))
-"""The default of the option --contact-solver."""
 
 
 def _add_contact_options(group: argparse._ArgumentGroup) -> None:
@@ -19,6 +15,7 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
     helps: dict[Form, str] = {
         "--contact": "keep a point of a link (its origin, or X,Y,Z in m) in place, for contact_...",
         "--contact-frame": "keep a point of a link and the link's axes in place, for contact_...",
+        "--contact-sole": "the same for a rectangular foot, whose corners contact_step lets open and slide",
         "--contact-loop": "keep points of two links together, and with :frame their axes, for contact_...",
     }
     for option, text in helps.items():
@@ -49,8 +46,8 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--contact-solver",
         metavar="S,N,B",
-        default=DEFAULT_SOLVER,
-        help="iterations of contact_step: S sweeps, N Newton steps, B sweeps between them (%(default)s)",
+        help="iterations of contact_step: S sweeps, N Newton steps, B sweeps between them "
+        f"({_said(DEFAULT_PLAN)}; with soles {_said(SOLE_PLAN)})",
     )
 
 
@@ -119,6 +116,10 @@ def _add_distance_options(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="a TOML file with the groups of distance_softmin: NAME = ['PATTERN', ...] of names of pairs",
     )
+
+
+def _said(plan: SolverPlan) -> str:
+    return ",".join(map(str, plan))
 
 
 def add_emit_options(group: argparse._ArgumentGroup) -> None:

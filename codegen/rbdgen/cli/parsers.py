@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rbdgen.cli.no_robot import cache_parser, completion_parser
-from rbdgen.cli.options import DEFAULT_SOLVER, add_emit_options, add_robot_options
+from rbdgen.cli.options import add_emit_options, add_robot_options
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -175,7 +175,7 @@ def equations_parser() -> argparse.ArgumentParser:
         contacts=[],
         contact_from_collision=[],
         contact_set=[],
-        contact_solver=DEFAULT_SOLVER,
+        contact_solver=None,
         pairs=None,
         obstacles=None,
         distance=None,

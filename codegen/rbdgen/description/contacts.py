@@ -3,11 +3,13 @@
 Point("lf", "front_left_foot")              the origin of this link stays in place: 3 rows
 Point("*_foot")                             the same for every link that matches, under the link's name
 Frame("l", "left_foot", (0.05, 0, -0.07))   a point of this link and the link's axes stay in place: 6 rows
+Sole("l", "left_foot", (0.24, 0.1))         a frame that steps with friction know by the corners of a foot
 Loop("bar", "a", (0, 0, 0.1), "b")          points of two links stay together: 3 rows
 """
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +30,8 @@ MOST_ITERATIONS: Final = 100
 FARTHEST = 1e30
 """The largest coordinate of a point, in m. It is far above any real one, and its square is finite."""
 
+THINNEST: Final = 1e-6
+"""The least area of a triangle of three corners of a sole, relative to the square of its longest side."""
 
 LONGEST_SET: Final = 60
 """The longest name of a set, in letters. Names of files contain it, and a name of a file has at most 255."""
@@ -65,6 +69,29 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Sole:
+    """A contact of a flat foot, which is a frame for all functions but steps with friction.
+
+    In steps such as `contact_step`, each of its corners can open, stick and slide by itself.
+
+    Args:
+        name: the name of the contact, as in `Point`.
+        link: a link or another named frame, as in `Point`.
+        size: the length and the width in m of a rectangle along the x and the y axis of the link.
+        point: the point of the frame in the axes of the link, m. A rectangle has it in its middle; it is the
+            origin by default. With `corners`, it is their mean by default.
+        corners: the corners in the axes of the link, m, in place of `size`: three points or more, not all on
+            one line.
+    """
+
+    name: str
+    link: str | None = None
+    size: Sequence[float] | None = None
+    point: Sequence[float] | None = None
+    corners: Sequence[Sequence[float]] | None = None
+
+
+@dataclass(frozen=True)
 class Loop:
     """A contact that keeps points of two links together: 3 rows, or 6 if it keeps their axes aligned as well.
 
@@ -85,7 +112,7 @@ class Loop:
     frame: bool = False
 
 
-Contact: TypeAlias = Point | Frame | Loop
+Contact: TypeAlias = Point | Frame | Sole | Loop
 
 
 @dataclass(frozen=True)
@@ -113,14 +140,32 @@ class SolverPlan(NamedTuple):
 
 DEFAULT_PLAN: Final = SolverPlan()
 
-Form = Literal["--contact", "--contact-frame", "--contact-loop"]
+SOLE_PLAN: Final = SolverPlan(4, 2, 0)
+"""The default for robots with soles, whose corners are redundant."""
+
+
+def default_plan(contacts: Iterable[Contact]) -> SolverPlan:
+    """The plan for these contacts if no other is given."""
+    return SOLE_PLAN if any(isinstance(one, Sole) for one in contacts) else DEFAULT_PLAN
+
+
+Form = Literal["--contact", "--contact-frame", "--contact-sole", "--contact-loop"]
 
 FORMS: Final[dict[Form, str]] = {
     "--contact": "[NAME=]LINK[:X,Y,Z[,RADIUS]]",
     "--contact-frame": "[NAME=]LINK[:X,Y,Z]",
+    "--contact-sole": "[NAME=]LINK:LENGTH,WIDTH[,X,Y,Z]",
     "--contact-loop": "NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]",
 }
 """The form of the value of each option of the command line that adds a contact."""
+
+COUNTS: Final[dict[Form, tuple[int, ...]]] = {
+    "--contact": (3, 4),
+    "--contact-frame": (3,),
+    "--contact-sole": (2, 5),
+    "--contact-loop": (3,),
+}
+"""How many numbers may follow a link in each form."""
 
 
 def contact_from(option: Form, text: str) -> Contact:
@@ -135,21 +180,26 @@ def contact_from(option: Form, text: str) -> Contact:
         places[-1] = places[-1].removesuffix(":frame")
     if not (loop or places):
         link, numbers = _place(option, text, name)
-        return _one_place(option, link, None, numbers)
+        return _one_place(option, text, link, None, numbers)
     if not name or not all(places) or len(places) != 1 + loop:
         raise OptionError(f"{_asked(option, text)}: not of the form {FORMS[option]}")
     ends = [_place(option, text, place) for place in places]
     if loop:
         (link1, point1), (link2, point2) = ends
-        return Loop(name, link1, point1, link2, point2, kept)
-    return _one_place(option, name, *ends[0])
+        return Loop(name, link1, point1 or ORIGIN, link2, point2 or ORIGIN, kept)
+    return _one_place(option, text, name, *ends[0])
 
 
-def _one_place(option: Form, name: str, link: str | None, numbers: tuple[float, ...]) -> Contact:
-    """A contact at one place; a fourth number is the radius of a sphere."""
+def _one_place(option: Form, text: str, name: str, link: str | None, numbers: tuple[float, ...]) -> Contact:
+    """A contact at one place, from the numbers of its form."""
+    if option == "--contact-sole":
+        if not numbers:
+            raise OptionError(f"{_asked(option, text)}: not of the form {FORMS[option]}")
+        return Sole(name, link, numbers[:2], numbers[2:] or ORIGIN)
+    point = numbers or ORIGIN
     if option == "--contact":
-        return Point(name, link, numbers[:3], *numbers[3:])
-    return Frame(name, link, numbers)
+        return Point(name, link, point[:3], *point[3:])
+    return Frame(name, link, point)
 
 
 def _asked(option: Form, text: str) -> str:
@@ -157,21 +207,23 @@ def _asked(option: Form, text: str) -> str:
 
 
 def _place(option: Form, text: str, place: str) -> tuple[str, tuple[float, ...]]:
-    """The link and the numbers that LINK[:X,Y,Z[,RADIUS]] names; the point is the origin by default, and only
-    points have a radius.
+    """The link and the numbers after it, if there are some.
 
-    Names of links may contain colons, so a colon starts a point only if numbers follow it.
+    Names of links may contain colons, so a colon starts numbers only if numbers follow it.
     """
     link, colon, numbers_after = place.rpartition(":")
     try:
-        point = tuple(map(float, numbers_after.split(",")))
+        found = tuple(map(float, numbers_after.split(",")))
     except ValueError:
-        link, colon, point = place, "", ORIGIN
+        return place, ()
     if not colon:
-        return place, ORIGIN
-    if len(point) != 3 and not (option == "--contact" and len(point) == 4):
-        raise OptionError(f"{_asked(option, text)}: a point is three numbers X,Y,Z; there are {len(point)}")
-    return link, point
+        return place, ()
+    if len(found) not in COUNTS[option]:
+        what = "a point is three numbers X,Y,Z"
+        if option == "--contact-sole":
+            what = "a sole is LENGTH,WIDTH or LENGTH,WIDTH,X,Y,Z"
+        raise OptionError(f"{_asked(option, text)}: {what}; there are {len(found)}")
+    return link, found
 
 
 def checked_contacts(given: object) -> tuple[Contact, ...]:
@@ -186,30 +238,77 @@ def checked_contacts(given: object) -> tuple[Contact, ...]:
 def _checked(one: object) -> Contact:
     if isinstance(one, str):
         one = contact_from("--contact", one)
-    if not isinstance(one, (Point, Frame, Loop)):
+    if not isinstance(one, (Point, Frame, Sole, Loop)):
         raise OptionError(
-            f"contact {told(one)} is not a contact; give rbdgen.Point, rbdgen.Frame or rbdgen.Loop, or the "
-            "name of a link, or 'NAME=LINK'"
+            f"contact {told(one)} is not a contact; give rbdgen.Point, rbdgen.Frame, rbdgen.Sole or "
+            "rbdgen.Loop, or the name of a link, or 'NAME=LINK'"
         )
     values = {field.name: getattr(one, field.name) for field in fields(one)}
+    for what, value in values.items():
+        named = what == "name" or what.startswith("link")
+        if named and not (isinstance(value, str) and value) and (what, value) != ("link", None):
+            raise OptionError(f"contact {told(one.name)}: {what} {told(value)} is no name; give one")
+    if any(mark in one.name for mark in MARKS):
+        raise OptionError(f"contact {told(one.name)}: a name with , = or : in it; leave them out")
+    if isinstance(one, Sole):
+        return _checked_sole(one)
     for what, value in values.items():
         if what.startswith("point"):
             values[what] = _point(one, value)
         elif what == "radius":
             values[what] = _radius(one, value)
-        elif what != "frame" and not (isinstance(value, str) and value) and (what, value) != ("link", None):
-            raise OptionError(f"contact {told(one.name)}: {what} {told(value)} is no name; give one")
-    if any(mark in one.name for mark in MARKS):
-        raise OptionError(f"contact {told(one.name)}: a name with , = or : in it; leave them out")
     return type(one)(**values)
 
 
-def _point(one: Contact, given: object) -> tuple[float, ...]:
+def _checked_sole(one: Sole) -> Sole:
+    """The sole with a point and corners, and without a size."""
+    if (one.size is None) == (one.corners is None):
+        given = "neither size nor corners" if one.size is None else "both size and corners"
+        raise OptionError(f"contact {told(one.name)}: {given}; give one of them")
+    if one.size is not None:
+        x, y, z = point = _point(one, ORIGIN if one.point is None else one.point)
+        length, width = _size(one, one.size)
+        signs = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+        rectangle = tuple((x + a * length / 2, y + b * width / 2, z) for a, b in signs)
+        return Sole(one.name, one.link, None, point, rectangle)
+    listed = list(one.corners) if isinstance(one.corners, Iterable) else []
+    corners = tuple(_point(one, corner, "corner") for corner in listed)
+    if not _spans(corners):
+        what = f"its {len(corners)} corners are not three points or more that span an area"
+        raise OptionError(f"contact {told(one.name)}: {what}; give such corners, or a rbdgen.Point for each")
+    if one.point is not None:
+        return Sole(one.name, one.link, None, _point(one, one.point), corners)
+    middle = [sum(values) / len(corners) for values in zip(*corners, strict=True)]
+    return Sole(one.name, one.link, None, middle, corners)
+
+
+def _spans(corners: Sequence[Sequence[float]]) -> bool:
+    """Whether three of the points are not on one line."""
+    if not corners:
+        return False
+    first = corners[0]
+    sides = [[a - b for a, b in zip(corner, first, strict=True)] for corner in corners]
+    x, y, z = longest = max(sides, key=lambda side: math.hypot(*side))
+    area = max(math.hypot(y * c - z * b, z * a - x * c, x * b - y * a) for a, b, c in sides)
+    return area > THINNEST * sum(value * value for value in longest)
+
+
+def _point(one: Contact, given: object, what: str = "point") -> tuple[float, ...]:
     values: list[float] = list(given) if isinstance(given, Iterable) else []
     if len(values) == 3 and all(isinstance(x, numbers.Real) and abs(x) <= FARTHEST for x in values):
         return tuple(map(float, values))
     raise OptionError(
-        f"contact {told(one.name)}: point {told(given)} is not a point; give three numbers, in m"
+        f"contact {told(one.name)}: {what} {told(given)} is not a point; give three numbers, in m"
+    )
+
+
+def _size(one: Contact, given: object) -> tuple[float, float]:
+    values: list[float] = list(given) if isinstance(given, Iterable) else []
+    if len(values) == 2 and all(isinstance(x, numbers.Real) and 0 < x <= FARTHEST for x in values):
+        length, width = map(float, values)
+        return length, width
+    raise OptionError(
+        f"contact {told(one.name)}: size {told(given)} is not a size; give a length and a width, in m"
     )
 
 

@@ -216,7 +216,8 @@ def _rows(facts: Sequence[Facts], comment: Callable[[Facts], str]) -> tuple[CRow
 def contact_text(contact: ContactFacts) -> str:
     """The constraint and the links of a contact: "point of foot", "frame, loop of hand and handle"."""
     links = " and ".join(end.name for end in contact.ends)
-    return f"{contact.kind}{', loop' if len(contact.ends) > 1 else ''} of {links}"
+    kind = "sole" if len(contact.touches) > 1 else contact.kind
+    return f"{kind}{', loop' if len(contact.ends) > 1 else ''} of {links}"
 
 
 def _joint_text(joint: JointFacts, manifold: Manifold) -> str:

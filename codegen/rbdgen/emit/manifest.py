@@ -81,10 +81,13 @@ def _frames(facts: RobotFacts) -> dict[str, Any]:
 
 
 def _contacts(facts: RobotFacts) -> dict[str, Any]:
-    """The contacts that functions use, in the order of their rows, and the named subsets of them."""
+    """The contacts that functions use, in the order of their rows, the plan of their solver, and the named
+    subsets of them.
+    """
     sets = {name: list(names) for name, names in facts.contact_sets.items()}
     return {
         "contacts": [asdict(contact) for contact in facts.contacts],
+        "contact_solver": list(facts.contact_solver),
         **({"contact_sets": sets} if sets else {}),
     }
 

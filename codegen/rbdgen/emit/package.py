@@ -135,6 +135,10 @@ class ContactFacts:
     """The index of the body in whose axes the rows are expressed, -1 for the world."""
     ends: tuple[FrameFacts, ...]
     """The links and the points on them, in the axes of these links: one, or two for a closed loop."""
+    touches: tuple[tuple[float, ...], ...]
+    """The points that can touch the ground in steps with friction, from the contact's point and in the axes
+    of its link: that point itself, or the corners of a sole. Contacts that stay closed have none.
+    """
 
 
 @dataclass(frozen=True)
@@ -252,6 +256,8 @@ class RobotFacts:
     """The contacts that functions use, in the order of their rows."""
     contact_sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of some contacts, by the suffix of the functions that use only these."""
+    contact_solver: tuple[int, ...] = ()
+    """The plan of the solver for contacts with friction."""
     distances: DistanceFacts | None = None
     """The capsules and pairs of functions of distances; None if there are none."""
     own: tuple[str, ...] = ()

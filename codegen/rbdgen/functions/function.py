@@ -378,11 +378,11 @@ class Implicit:
     adjoint: Inner
     """Gives the arrays that `weights` reads."""
     weights: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
-    """Computes `p_bar` of each array p from y and the outputs of `adjoint`."""
+    """Computes `p_bar` of each array p from p, y and the outputs of `adjoint`."""
     tangent: Inner
     """Gives `y_dot`."""
     changes: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
-    """Computes the rates of F at constant y, from y and the arrays `p_dot`."""
+    """Computes the rates of F at constant y, from p, y and the arrays `p_dot`."""
 
 
 def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:

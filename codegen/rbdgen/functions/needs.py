@@ -46,11 +46,15 @@ INDEPENDENT: Final = Need(
 CONTACTS: Final = Need(lambda model: bool(model.contacts), "contacts", _CONTACT)
 
 POINTS: Final = Need(
-    lambda model: any(contact.has_friction for contact in model.contacts), "contacts at points", _CONTACT
+    lambda model: any(contact.has_friction for contact in model.contacts),
+    "contacts at points or soles",
+    _CONTACT,
 )
 """Contacts that can open and slide."""
 
-PAIRS: Final = Need(lambda model: bool(model.distances.pairs), "pairs with distances", option("pairs", "auto"))
+PAIRS: Final = Need(
+    lambda model: bool(model.distances.pairs), "pairs with distances", option("pairs", "auto")
+)
 """Pairs of capsules, or of capsules and obstacles."""
 
 SERVOS: Final = Need(

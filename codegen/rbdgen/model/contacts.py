@@ -37,13 +37,30 @@ class Contact:
     second: Frame | None = None
     radius: float = 0.0
     """The radius of a sphere about the point, in m."""
+    corners: tuple[Vector, ...] = ()
+    """The corners of a sole from the contact's point, in the axes of the link, in m."""
 
     @property
     def has_friction(self) -> bool:
         """Whether a step with friction lets the contact open and slide: a point that is not part of a closed
-        loop.
+        loop, or a sole.
         """
-        return self.kind == "point" and self.second is None
+        return bool(self.touching)
+
+    @property
+    def touching(self) -> int:
+        """The number of points that can touch the ground in a step with friction: the corners of a sole."""
+        return len(self.corners) or int(self.kind == "point" and self.second is None)
+
+    @property
+    def points(self) -> tuple[Contact, ...]:
+        """The corners of a sole as contacts of their own, or the contact itself if it is no sole."""
+        if not self.corners:
+            return (self,)
+        R, p = self.first.placement
+        placements = (Transform(R, p + R.apply(corner)) for corner in self.corners)
+        ends = (replace(self.first, placement=placement) for placement in placements)
+        return tuple(Contact(self.name, "point", end) for end in ends)
 
     @property
     def rows(self) -> int:
@@ -137,12 +154,15 @@ def _model_contact(one: given.Contact, known: Mapping[str, Frame]) -> Contact:
             what = f"links {quoted(one.link1)} and {quoted(one.link2)} are on one body"
             raise ModelError(f"contact {quoted(one.name)}: {what}; name links with a joint between them")
         return Contact(one.name, kind, first, second)
-    kind = "frame" if isinstance(one, given.Frame) else "point"
-    link = one.link or one.name
-    first = _placed(one, link, one.point, known)
+    kind = "point" if isinstance(one, given.Point) else "frame"
+    link, point = one.link or one.name, one.point or given.ORIGIN
+    first = _placed(one, link, point, known)
     if first.body < 0:
         what = f"no joint moves link {quoted(link)}"
         raise ModelError(f"contact {quoted(one.name)}: {what}; name a link behind a joint")
+    if isinstance(one, given.Sole):
+        corners = (Vector(*corner) - Vector(*point) for corner in one.corners or ())
+        return Contact(one.name, kind, first, corners=tuple(corners))
     return Contact(one.name, kind, first, radius=one.radius if isinstance(one, given.Point) else 0.0)
 
 

@@ -104,7 +104,9 @@ class Model:
             "nc": sum(contact.rows for contact in self.contacts),
             "nshare": sum(contact.rows for contact in self.contacts) // 3,
             "ncontacts": len(self.contacts),
-            "npoints": sum(contact.has_friction for contact in self.contacts),
+            "npoints": sum(contact.touching for contact in self.contacts),
+            "ncorners": sum(len(contact.corners) for contact in self.contacts),
+            "nimpulses": sum(3 * contact.touching or contact.rows for contact in self.contacts),
             "nservos": sum(body.joint.can_have_a_servo for body in self.bodies),
             "nanchor": sum(contact.anchor for contact in self.contacts),
             **self.distances.sizes,
@@ -199,6 +201,12 @@ class Model:
         """
         own = {contact.name: contact for contact in self.contacts}
         return replace(self, contacts=tuple(own[name] for name in names if name in own), contact_sets=())
+
+    @property
+    def on_points(self) -> Model:
+        """The robot with a contact at each corner of its soles in place of the soles."""
+        points = tuple(point for contact in self.contacts for point in contact.points)
+        return replace(self, contacts=points, contact_sets=())
 
     def common(self, start: int, end: int) -> int:
         """The last body that carries both bodies, or WORLD."""

@@ -102,7 +102,8 @@ def _contacts(model: Model) -> Iterator[str]:
         links = " and ".join(escaped(end.name) for end in contact.ends)
         loop = ", loop" if contact.second is not None else ""
         rows = f"rows {first}:{first + contact.rows}"
-        yield f"contact {k}: {escaped(contact.name)}, {contact.kind}{loop} of {links}, {rows}"
+        kind = f"sole with {contact.touching} corners" if contact.corners else contact.kind
+        yield f"contact {k}: {escaped(contact.name)}, {kind}{loop} of {links}, {rows}"
         first += contact.rows
     for chosen in model.contact_sets:
         yield f"contact set {chosen.name}: {', '.join(map(escaped, chosen.contacts))}"

@@ -175,6 +175,18 @@ class ReducedModel:
         own = dict(zip(self.model.contacts, self.contacts, strict=True))
         return replace(self, model=model, contacts=tuple(own[contact] for contact in model.contacts))
 
+    @property
+    def on_points(self) -> ReducedModel:
+        """The model in metres, with a contact at each corner of its soles in place of the soles."""
+        metres, found = self.in_metres, list[tuple[AlignedFrame, ...]]()
+        for contact, (axes, *ends) in zip(self.model.contacts, metres.contacts, strict=True):
+            for corner in contact.corners:
+                (end,) = ends
+                place = end.translation + end.rotation.to_parent(corner)
+                found.append((axes, replace(end, translation=place)))
+            found += [] if contact.corners else [(axes, *ends)]
+        return replace(metres, model=self.model.on_points, contacts=tuple(found))
+
     def with_axes(
         self,
         turns: Sequence[Turn] | None = None,

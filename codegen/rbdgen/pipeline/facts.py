@@ -31,6 +31,7 @@ from rbdgen.model.model import Body, Model
 from rbdgen.model.parameters import parametrised_links
 from rbdgen.options import Options
 from rbdgen.pipeline.request import Request
+from rbdgen.spatial.ops import ZERO
 from rbdgen.version import __version__
 
 
@@ -79,6 +80,7 @@ def facts_of(request: Request) -> RobotFacts:
         frames=tuple(map(_frame_facts, model.frames)),
         contacts=tuple(_contact_facts(model)),
         contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
+        contact_solver=tuple(model.contact_solver),
         distances=_distance_facts(model),
         base_parameters=_base_facts(request),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in request.parameters),
@@ -127,6 +129,7 @@ def _contact_facts(model: Model) -> Iterator[ContactFacts]:
             first_row,
             model.seen_from(contact).body,
             tuple(map(_frame_facts, contact.ends)),
+            tuple(tuple(map(float, x)) for x in (contact.corners or contact.touching * [ZERO])),
         )
         first_row += contact.rows
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import DEFAULT_PLAN, Contact, checked_contacts, checked_plan, checked_sets
+from rbdgen.description.contacts import Contact, checked_contacts, checked_plan, checked_sets, default_plan
 from rbdgen.description.distances import with_options
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
@@ -65,7 +65,7 @@ def load_robot(
     contacts: Sequence[Contact] = (),
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = DEFAULT_PLAN,
+    contact_solver: Sequence[int] | None = None,
     cover: Mapping[str, str] | None = None,
     capsules: str | Path | None = None,
     shapes: Role | None = None,
@@ -136,7 +136,7 @@ def from_pinocchio(
     frames: Sequence[str] = (),
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
-    contact_solver: Sequence[int] = DEFAULT_PLAN,
+    contact_solver: Sequence[int] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
@@ -175,11 +175,12 @@ def _held(
     check_sets(sets)
     given = checked_contacts(contacts)
     at_shapes, friction = contacts_of_collision(description, collision)
+    held = (*given, *checked_contacts(at_shapes))
     return replace(
         description,
-        contacts=(*given, *checked_contacts(at_shapes)),
+        contacts=held,
         contact_sets=sets,
-        contact_solver=checked_plan(plan),
+        contact_solver=default_plan(held) if plan is None else checked_plan(plan),
         warnings=(*description.warnings, *friction),
     )
 

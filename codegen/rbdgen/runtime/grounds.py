@@ -69,7 +69,7 @@ def _check(where: str, argument: SizedArgument, values: np.ndarray[Any, Any]) ->
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ArrayValueError(
-                f"{where} has a normal of length {lengths[row]:.7g}, at the contact with the number "
+                f"{where} has a normal of length {lengths[row]:.7g}, at the point with the number "
                 f"{row % argument.shape[-2]}; scale normals to length 1"
             )
 

@@ -80,9 +80,9 @@ class Rollout:
     `difference` must have been generated.
 
     On uneven ground, `lib.rollout(..., heights=H, grid=(x0, y0, dx, dy))` gives `contact_step` the plane that
-    touches the ground below each contact, from the position of the contact before the step. H[..., i, j] is
-    the height at x0 + i dx, y0 + j dy, with bilinear interpolation between; outside, the ground goes on level
-    from the border. The function `contact_pose` must have been generated.
+    touches the ground below each point and each corner of a sole, from its position before the step.
+    H[..., i, j] is the height at x0 + i dx, y0 + j dy, with bilinear interpolation between; outside, the
+    ground goes on level from the border. The function `contact_pose` must have been generated.
 
     Raises, on a call:
         ArrayValueError: a shape does not fit, tau has no row, or `per_step` names no further input.
@@ -203,8 +203,8 @@ class Rollout:
             raise ArrayTypeError(f"{self.__name__}: heights take the place of {ground}; pass one of them")
         if not hasattr(self._code.lib, f"{self._symbol}_rollout_terrain_states"):
             raise ArrayTypeError(
-                f"{self.__name__}: heights take the function contact_pose of the same contacts, all with "
-                f"friction, which was not generated; ask for it too, or pass {ground}"
+                f"{self.__name__}: heights take the function contact_pose of the same contacts, which was "
+                f"not generated; ask for it too, or pass {ground}"
             )
         shape = _shape(named.get("heights"))
         if shape is None or len(shape) < 2 or min(shape[-2:]) < 2:

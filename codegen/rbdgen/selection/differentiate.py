@@ -101,7 +101,9 @@ class Chooser:
         """The derivative of a straight line around loops that solve an equation."""
         chosen = replace(self, engine=self._engine_of_loops)._straight(_line_of(made.of, of))
         by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
-        line = ImplicitLine(_graph_of(chosen.program), of, made.of.held_by(self.model), by, self._told(made))
+        graph = _graph_of(chosen.program)
+        graph = replace(graph, outputs=tuple(x for x in graph.outputs if x.elements))
+        line = ImplicitLine(graph, of, made.of.held_by(self.model), by, self._told(made))
         signature = function.sized(line.model, len(self.table.defaults) if self.table else 0)
         graph, inner = line.derivative(signature, seeded=MODES[made.mode].seeded)
         program = apply(straight_line(_table_last(graph)), TO_C)

@@ -48,7 +48,8 @@ class ImplicitLine:
         arrays = {name: builder.input(name, size) for name, size in sizes.items()}
         values = replay(builder, self.graph, arrays)
         outputs = [(x.name, x.shape, values[x.name]) for x in self.graph.outputs if x.name in self.problem]
-        found = (self._reverse if seeded else self._forward)(builder, implicit, arrays)
+        known = {name: value for name, value in values.items() if name in self.problem}
+        found = (self._reverse if seeded else self._forward)(builder, implicit, {**arrays, **known})
         outputs += [(name, (len(values),), values) for name, values in found.items()]
         for y in signature.outputs:
             if y.name not in found:

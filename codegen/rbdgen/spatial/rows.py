@@ -24,3 +24,12 @@ def product(A: Sequence[Sequence[Scalar]], B: Sequence[Sequence[Scalar]]) -> Row
     """A B."""
     columns = transposed(B)
     return [times(columns, row) for row in A]
+
+
+def block_diagonal(blocks: Sequence[Sequence[Sequence[Scalar]]]) -> Rows:
+    """The matrix with these square blocks on its diagonal."""
+    size, found = sum(map(len, blocks)), list[list[Scalar]]()
+    for block in blocks:
+        before = len(found)
+        found += [[*[0] * before, *row, *[0] * (size - before - len(row))] for row in block]
+    return found

@@ -88,16 +88,30 @@ function placeOf(end, placed) {
   return end.body < 0 ? own : composed(placed[end.body], own);
 }
 
-// ---- Contacts: those that the floor can touch, and those that close loops
+// ---- Contacts: points that the floor can touch, among which are the corners of soles, and those that close loops
 
-const feet = contacts.filter((contact) => contact.kind === "point" && contact.ends.length === 1);
+/** These points: the end and the arm of each, the radius of a sphere about it, and the place of its impulse among all. */
+const feet = [];
+let impulses = 0;
+for (const contact of contacts) {
+  const radius = data.radii[contact.name] ?? 0;
+  for (const [k, arm] of contact.touches.entries())
+    feet.push({ end: contact.ends[0], arm, radius, impulse: impulses + 3 * k });
+  impulses += 3 * contact.touches.length || contact.rows;
+}
 const loops = contacts.filter((contact) => contact.ends.length === 2);
+
+/** The point of a foot in the world. */
+function pointOf(foot, placed) {
+  const { R, p } = placeOf(foot.end, placed);
+  return R.map((row, i) => row[0] * foot.arm[0] + row[1] * foot.arm[1] + row[2] * foot.arm[2] + p[i]);
+}
 
 /** Moves a floating base vertically, so that its lowest foot touches the floor. */
 function settle(configuration) {
   if (!floating || !feet.length) return;
   const placed = placements(configuration);
-  const heights = feet.map((foot) => placeOf(foot.ends[0], placed).p[2] - (data.radii[foot.name] ?? 0));
+  const heights = feet.map((foot) => pointOf(foot, placed)[2] - foot.radius);
   configuration[2] -= Math.min(...heights);
 }
 

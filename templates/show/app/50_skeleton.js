@@ -83,7 +83,7 @@ for (const link of data.links) {
   add("frames", nodeOf(link.body), group, false);
 }
 
-/** A ball at each contact that the floor can touch, with an arrow for its force. */
+/** A ball at each point that the floor can touch, with an arrow for its force. */
 const arrows = feet.map(() => {
   const group = new T.Group(), look = onTop("#009e73");
   const stem = new T.Mesh(new T.CylinderGeometry(0.32 * thick, 0.32 * thick, 1, 12).translate(0, 0.5, 0), look);
@@ -94,12 +94,12 @@ const arrows = feet.map(() => {
   return { group, stem, look };
 });
 
-/** Moves the arrows to the contacts; `forces` has a force in N for each, in world axes. */
+/** Moves the arrows to these points; `forces` has a force in N for each, in world axes. */
 function drawForces(configuration, forces) {
   const placed = placements(configuration);
   feet.forEach((foot, k) => {
     const { group, stem, look } = arrows[k];
-    group.position.set(...placeOf(foot.ends[0], placed).p);
+    group.position.set(...pointOf(foot, placed));
     const force = new T.Vector3(forces[3 * k], forces[3 * k + 1], forces[3 * k + 2]), size = force.length();
     stem.visible = size > 1e-6 * totalMass;
     look.color.set(stem.visible ? "#009e73" : "#8a93a1");

@@ -91,8 +91,7 @@ function contactStep(dt) {
     q, v, dt, friction: FRICTION, kp: on * stiffness, kd: on * damping,
     target: angles.map((each) => target[each.place.idx_q]),
   });
-  const rows = contacts.filter((contact) => feet.includes(contact)).map((contact) => contact.first_row);
-  rows.forEach((row, k) => { for (let i = 0; i < 3; i++) forces[3 * k + i] = out.impulse[row + i] / dt; });
+  feet.forEach((foot, k) => { for (let i = 0; i < 3; i++) forces[3 * k + i] = out.impulse[foot.impulse + i] / dt; });
   for (const each of angles) {
     const reached = target[each.place.idx_q] - out.q_next[each.place.idx_q];
     torque[each.at] = on * (stiffness * reached - damping * out.v_next[each.at]);

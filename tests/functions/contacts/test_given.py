@@ -15,11 +15,12 @@ from support.functions import OF_CONTACTS
 from support.states import random_inputs
 
 import rbdgen
-from rbdgen import Frame, Loop, Point
+from rbdgen import Frame, Loop, Point, Sole
 from rbdgen.checks.check import check
 from rbdgen.cli import main
 from rbdgen.cli.arguments import options_of, robot_of
 from rbdgen.cli.parsers import PARSERS
+from rbdgen.description.contacts import DEFAULT_PLAN, SOLE_PLAN
 from rbdgen.errors import ModelError, OptionError, RbdgenError
 from rbdgen.functions.table import ALL, lookup, rows_of
 from rbdgen.model.reduce import reduce
@@ -29,6 +30,8 @@ from rbdgen.pipeline.request import Request
 from rbdgen.selection.trace import trace_program
 
 HELD = [name for name, row in ALL.items() if row.of_contacts]
+
+TRIANGLE = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)]
 
 SOLE, HAND = Frame("sole", "left_sole"), Point("hand", "hand", (0.1, 0, 0.2))
 BAR = Loop("bar", "hand", (0, 0, 0.1), "right_shank", (0, 0.1, -0.1))
@@ -53,7 +56,42 @@ def biped(contacts: Any = (SOLE, HAND, BAR), sets: Any = None, base: Any = "floa
         ([Point("a", "hand", (0, 1e200, 1))], "is not a point; give three numbers, in m"),
         ([Point("", "hand")], "contact '': name '' is no name; give one"),
         ([Point("a,b", "hand")], "contact 'a,b': a name with , = or : in it; leave them out"),
-        ([("a", "hand")], "contact ('a', 'hand') is not a contact; give rbdgen.Point, rbdgen.Frame or "),
+        ([Sole("a", "hand")], "contact 'a': neither size nor corners; give one of them"),
+        (
+            [Sole("a", "hand", (0.1, 0.1), corners=TRIANGLE)],
+            "contact 'a': both size and corners; give one of them",
+        ),
+        (
+            [Sole("a", "hand", (0.1, 0))],
+            "contact 'a': size (0.1, 0) is not a size; give a length and a width",
+        ),
+        ([Sole("a", "hand", (0.1, np.nan))], "is not a size; give a length and a width, in m"),
+        ([Sole("a", "hand", 0.1)], "contact 'a': size 0.1 is not a size"),  # type: ignore[arg-type]
+        ([Sole("a", "hand", (1, 2, 3))], "contact 'a': size (1, 2, 3) is not a size"),
+        ([Sole("a", "hand", (1, 2), (0, 0))], "contact 'a': point (0, 0) is not a point; give three numbers"),
+        ([Sole("a", "hand", corners=TRIANGLE, point=(0, np.inf, 0))], "point (0, inf, 0) is not a point"),
+        (
+            [Sole("a", "hand", corners=[(0, 0)])],
+            "contact 'a': corner (0, 0) is not a point; give three numbers",
+        ),
+        ([Sole("a", "hand", corners=[(0, 0, np.nan), *TRIANGLE])], "corner (0, 0, nan) is not a point"),
+        (
+            [Sole("a", "hand", corners=TRIANGLE[:2])],
+            "contact 'a': its 2 corners are not three points or more",
+        ),
+        ([Sole("a", "hand", corners=[])], "contact 'a': its 0 corners are not three points or more"),
+        ([Sole("a", "hand", corners=3)], "contact 'a': its 0 corners"),  # type: ignore[arg-type]
+        (
+            [Sole("a", "hand", corners=[(0, 0, 0), (1, 1, 1), (3, 3, 3), (3, 3, 3)])],
+            "contact 'a': its 4 corners are not three points or more that span an area; give such corners",
+        ),
+        (
+            [Sole("a", "hand", corners=4 * [(1, 2, 3)])],
+            "contact 'a': its 4 corners are not three points or more",
+        ),
+        ([Sole("a", "", (0.1, 0.1))], "contact 'a': link '' is no name; give one"),
+        ([Sole("a", "world", (0.1, 0.1))], "contact 'a': no joint moves link 'world'"),
+        ([("a", "hand")], "contact ('a', 'hand') is not a contact; give rbdgen.Point, rbdgen.Frame, rbdgen"),
         (["a="], "contact 'a=': not of the form [NAME=]LINK[:X,Y,Z[,RADIUS]]"),
         (["hand:1,2,3,-1"], "contact 'hand': radius -1.0 is not a radius; give a number >= 0, in m"),
         (["hand:1,2"], "contact 'hand:1,2': a point is three numbers X,Y,Z; there are 2"),
@@ -164,14 +202,19 @@ def test_functions_of_a_set_are_those_of_a_robot_with_its_contacts_alone() -> No
 
 
 def test_other_points_and_other_sets_are_other_designs() -> None:
-    """The key in the cache of designs depends on the contacts and on their sets."""
+    """The key in the cache of designs depends on the contacts, their sets, and the plan of the solver."""
     robots = [
         biped(),
         biped([SOLE, Point("hand", "hand"), BAR]),
         biped([SOLE, Frame("hand", "hand", (0.1, 0, 0.2)), BAR]),
+        biped([Sole("sole", "left_sole", (0.2, 0.1)), HAND, BAR]),
+        biped([Sole("sole", "left_sole", (0.1, 0.2)), HAND, BAR]),
         biped(sets={"swing": ["hand"]}),
         biped(sets={"swing": ["hand", "bar"]}),
     ]
+    robots.append(
+        rbdgen.load_robot(legs(), base="floating", contacts=[SOLE, HAND, BAR], contact_solver=(3, 3, 0))
+    )
     facts = {repr(facts_of(Request(robot, Options()))) for robot in robots}
     assert len(facts) == len(robots)
 
@@ -180,9 +223,11 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
     """The order of the options is that of the rows, whatever their kinds are."""
     given = ["--contact", "tip=lower:0,0,-1", "--contact-loop", "bar=upper=world:1,2,3:frame"]
     given += ["--contact-frame", "end=lower", "--contact-set", "both=end,tip"]
+    given += ["--contact-sole", "foot=lower:0.2,0.1,0,0,-1", "--contact-sole", "upper:0.2,0.1"]
     robot = robot_of(PARSERS["generate"]().parse_args(["double_pendulum", *given]), "double_pendulum")
     contacts = [Point("tip", "lower", (0, 0, -1)), Loop("bar", "upper", (0, 0, 0), "world", (1, 2, 3), True)]
     contacts.append(Frame("end", "lower"))
+    contacts += [Sole("foot", "lower", (0.2, 0.1), (0, 0, -1)), Sole("upper", size=(0.2, 0.1))]
     same = rbdgen.load_robot("double_pendulum", contacts=contacts, contact_sets={"both": ["end", "tip"]})
     assert robot.model.contacts == same.model.contacts
     assert robot.model.contact_sets == same.model.contact_sets
@@ -195,6 +240,16 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
         (["--contact", "tip="], "--contact tip=: not of the form [NAME=]LINK[:X,Y,Z[,RADIUS]]"),
         (["--contact-frame", "tip=lower:1,2,3,4"], "a point is three numbers X,Y,Z; there are 4"),
         (["--contact-frame", "tip=lower:1,2"], "a point is three numbers X,Y,Z; there are 2"),
+        (["--contact-sole", "tip=lower"], "not of the form [NAME=]LINK:LENGTH,WIDTH[,X,Y,Z]"),
+        (["--contact-sole", "tip=lower:0.1"], "a sole is LENGTH,WIDTH or LENGTH,WIDTH,X,Y,Z; there are 1"),
+        (
+            ["--contact-sole", "tip=lower:0.1,0.2,3"],
+            "a sole is LENGTH,WIDTH or LENGTH,WIDTH,X,Y,Z; there are 3",
+        ),
+        (
+            ["--contact-sole", "tip=lower:0.1,-1"],
+            "contact 'tip': size (0.1, -1.0) is not a size; give a length",
+        ),
         (["--contact-loop", "bar=lower"], "not of the form NAME=LINK[:X,Y,Z]=LINK[:X,Y,Z][:frame]"),
         (["--contact-set", "both"], "--contact-set both: not of the form NAME=CONTACT,CONTACT"),
         (
@@ -210,6 +265,23 @@ def test_what_the_command_line_refuses(
     assert said in capsys.readouterr().err
 
 
+def test_a_sole_by_its_size_is_one_by_its_corners() -> None:
+    """Its point is in the middle; the solver takes a plan of its own, unless another one is given."""
+    at = [(0.2, 0.05, 0.3), (0.2, -0.05, 0.3), (0, 0.05, 0.3), (0, -0.05, 0.3)]
+    soles = [Sole("hand", size=(0.2, 0.1), point=(0.1, 0, 0.3)), Sole("hand", corners=at)]
+    one, other = (biped([sole]).model.contacts[0] for sole in soles)
+    points = [[x.first.placement.translation, *x.corners] for x in (one, other)]
+    for a, b in zip(*points, strict=True):
+        np.testing.assert_allclose(np.array([*a], float), np.array([*b], float), rtol=0, atol=1e-15)
+    assert (one.kind, one.rows, one.touching, one.anchored) == ("frame", 6, 4, True)
+    moved = biped([Sole("hand", corners=at, point=(0, 0, 0))]).model.contacts[0]
+    assert [float(x) for x in moved.corners[0]] == [0.2, 0.05, 0.3]
+    assert biped(soles[:1]).model.contact_solver == SOLE_PLAN
+    assert biped().model.contact_solver == DEFAULT_PLAN
+    asked = rbdgen.load_robot(legs(), base="floating", contacts=soles[:1], contact_solver=(1, 2, 3))
+    assert asked.model.contact_solver == (1, 2, 3)
+
+
 def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--contact-loop", "bar=upper=world:0,0,-1:frame", "--contact", "tip=lower"]
     assert main(["inspect", "double_pendulum", *given, "--contact-set", "one=tip"]) == 0
@@ -217,6 +289,8 @@ def test_list_and_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert "contact 0: bar, frame, loop of upper and world, rows 0:6" in printed
     assert "contact 1: tip, point of lower, rows 6:9" in printed
     assert "contact set one: tip" in printed
+    assert main(["inspect", "double_pendulum", "--contact-sole", "lower:0.2,0.1"]) == 0
+    assert "contact 0: lower, sole with 4 corners of lower, rows 0:6" in capsys.readouterr().out
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
     assert "functions of contacts" in printed

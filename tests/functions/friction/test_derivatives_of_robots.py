@@ -1,5 +1,5 @@
-"""The matrices of derivatives are the derivatives along directions, on robots with frames, loops, followers
-and joint resistance.
+"""The matrices of derivatives are the derivatives along directions, on robots with soles, frames, loops,
+followers and joint resistance.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.contacts import legs, robot_with_contacts
 from support.friction import near_ground
+from support.soles import walker
 
 import rbdgen
 from rbdgen import Frame, Loop, Point, RobotBuilder
@@ -61,13 +62,19 @@ def arm() -> Model:
     return robot_with_contacts("arm").model
 
 
+def on_a_sole() -> Model:
+    return walker().model
+
+
 def result(model: Model, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
     row = lookup(name, model)
     program = Chooser(model, None, "graph").choose(row).program
     return run(program, {x.name: inputs[x.name] for x in row.sized(model).inputs})
 
 
-@pytest.mark.parametrize("make", [with_followers, held_by_a_loop, arm], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make", [with_followers, held_by_a_loop, arm, on_a_sole], ids=lambda make: make.__name__
+)
 def test_matrices_are_rates(make: Callable[[], Model]) -> None:
     model = replace(make(), contact_solver=PLAN)
     count, rng = 12, np.random.default_rng(2)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.emit.contexts import CFunction
 from rbdgen.emit.folder import Folder
-from rbdgen.emit.package import ATTRIBUTES, IN_PYTHON, PRIVATE
+from rbdgen.emit.package import ATTRIBUTES, IN_PYTHON, PRIVATE, RobotFacts
 from rbdgen.emit.real import real_type
 from rbdgen.emit.text import copied, filled
 from rbdgen.functions.configurations.rows import DIFFERENCE
@@ -53,19 +53,41 @@ POSE: Final = "contact_pose"
 Closure = tuple[CFunction | None, CFunction | None]
 
 
-def _closures(step: CFunction, functions: Sequence[CFunction]) -> list[Closure]:
+def _set_of(function: CFunction, facts: RobotFacts) -> str:
+    """The ending of the name of a function that only uses a set of contacts; empty for all contacts."""
+    endings = [f"_{name}" for name in facts.contact_sets]
+    return max((end for end in endings if function.name.endswith(end)), key=len, default="")
+
+
+def _closures(step: CFunction, functions: Sequence[CFunction], facts: RobotFacts) -> list[Closure]:
     """The ways in which the steps of a rollout may depend on the current state, with the functions that they
     need: `difference` for feedback, and the `contact_pose` of the same contacts for uneven ground."""
     if not (step.rolling and step.rolling.feedback):
         return []
     differences: list[CFunction | None] = [x for x in functions if x.name == DIFFERENCE.name]
     poses: list[CFunction | None] = []
-    for ground in (x for x in step.inputs if x.name == GROUND.name and step.name.startswith(STEP)):
-        own = [x for x in functions if x.name.startswith(POSE) and step.name.endswith(x.name[len(POSE) :])]
-        poses = [x for x in own if x.outputs[0].size // 3 == ground.size // 4]
-        poses = sorted(poses, key=lambda x: len(x.name) if x else 0)[-1:]
+    if step.name.startswith(STEP) and any(x.name == GROUND.name for x in step.inputs):
+        poses = [x for x in functions if x.name == POSE + _set_of(step, facts)]
     pairs = ((a, b) for a in (None, *differences) for b in (None, *poses))
     return [pair for pair in pairs if pair != (None, None)]
+
+
+class Touch(NamedTuple):
+    """A point that can touch the ground."""
+
+    contact: int
+    """The number of its contact among those of `contact_pose`."""
+    arm: tuple[float, ...]
+    """The point, from that of the contact in the axes of the contact's link."""
+
+
+def _touches(pose: CFunction, facts: RobotFacts) -> list[Touch]:
+    """The points that can touch the ground, from the poses that a function gives, in the order of planes."""
+    held, ending = facts.contacts, _set_of(pose, facts)
+    if ending:
+        own = {contact.name: contact for contact in held}
+        held = tuple(own[name] for name in facts.contact_sets[ending[1:]])
+    return [Touch(k, arm) for k, contact in enumerate(held) for arm in contact.touches]
 
 
 def files(folder: Folder) -> dict[str, str]:
@@ -73,7 +95,8 @@ def files(folder: Folder) -> dict[str, str]:
     if not folder.options.package or folder.options.small_machine:
         return {}
     names = [function.name for function in folder.shown]
-    closures = {function.name: _closures(function, folder.shown) for function in folder.shown}
+    closures = {function.name: _closures(function, folder.shown, folder.facts) for function in folder.shown}
+    poses = {pose.symbol: pose for pairs in closures.values() for _, pose in pairs if pose}
     context = {
         "robot": folder.robot,
         "functions": folder.shown,
@@ -82,7 +105,7 @@ def files(folder: Folder) -> dict[str, str]:
         "batch_functions": folder.shown_batches,
         "numpy": real_type(folder.options.real).numpy,
         "closures": closures,
-        "terrain": any(pose for pairs in closures.values() for _, pose in pairs),
+        "touches": {symbol: _touches(pose, folder.facts) for symbol, pose in poses.items()},
     }
     made = {
         "__init__.py": filled("python/__init__.py.jinja", **context),

@@ -27,6 +27,8 @@ class End(NamedTuple):
     """The bodies between the carrier (which is not included) and this end's body."""
     point: Vector
     """The position of the contact in the axes of the last body of the path."""
+    rotation: FactoredRotation
+    """The rotation from the axes of the link at this end to those of the last body of the path."""
 
     @property
     def body(self) -> int:
@@ -69,7 +71,7 @@ def held_contacts(reduced: ReducedModel, bodies: Sequence[ReducedBody]) -> list[
     for placed in reduced.contacts_on(bodies):
         first, carrier = found[-1].rows.stop if found else 0, placed.axes.parent
         ends = (
-            End(sign, tuple(reduced.model.path(carrier, end.parent)[1]), end.translation)
+            End(sign, tuple(reduced.model.path(carrier, end.parent)[1]), end.translation, end.rotation)
             for sign, end in zip((1, -1), placed.ends, strict=False)
         )
         moving = tuple(end for end in ends if end.path)

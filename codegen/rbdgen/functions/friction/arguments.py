@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from rbdgen.functions.contacts.arguments import rows
 from rbdgen.signature import Argument
 from rbdgen.spatial.scalar import Scalar
 
@@ -13,11 +12,11 @@ GROUND: Final = Argument(
     "planes",
     ("npoints", 4),
     "1, m",
-    "the plane n . x = d that each contact can touch, as (n, d) with a unit normal n away from the ground",
+    "the plane n . x = d that each point or corner can touch, as (n, d) with a unit normal n away from it",
     default=(0.0, 0.0, 1.0, 0.0),
 )
 FRICTION: Final = Argument(
-    "friction", "coefficients", ("npoints",), "1", "the coefficient of friction of each contact"
+    "friction", "coefficients", ("npoints",), "1", "the coefficient of friction of each point or corner"
 )
 
 
@@ -62,10 +61,13 @@ STOPS: Final = Argument(
     "stiffness and damping of the stops at the limits of these joints; 0 for none",
     default=(0.0, 0.0),
 )
-IMPULSE: Final = rows(
+IMPULSE: Final = Argument(
     "impulse",
+    "values",
+    ("nimpulses",),
     "N s, N m s",
-    "impulses that the world exerts on the robot, in world axes; those of closed loops in their rows' axes",
+    "impulses that the world exerts on the robot, in world axes, those of a sole corner by corner; those of "
+    "closed loops in their rows' axes",
 )
 RESIDUAL: Final = Argument(
     "residual", "error", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"

@@ -16,32 +16,35 @@ from rbdgen.functions.contacts.articulated import BIAS, PUSHED, UPWARD, VELOCITI
 from rbdgen.functions.contacts.multipliers import Multipliers, product
 from rbdgen.functions.contacts.on_bodies import End, outward
 from rbdgen.functions.contacts.unit_forces import Contacts, Rows
-from rbdgen.functions.friction.ground import Plane
-from rbdgen.functions.friction.newton import Block
+from rbdgen.functions.friction.ground import Plane, in_world
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.sole import Arm
 from rbdgen.model.model import WORLD
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import ZERO, Vector
+from rbdgen.spatial.ops import IDENTITY, ZERO, Matrix, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight
 
 
 class OnArticulatedBodies:
-    """The contacts of a robot at a state, before a step. `grounds` has the plane of each contact with
+    """The contacts of a robot at a state, before a step. `grounds` has the planes of each contact with
     friction, by the number of the contact.
     """
 
     def __init__(
-        self, reduced: ReducedModel, x: State, blocks: Sequence[Block], grounds: dict[int, Plane]
+        self, reduced: ReducedModel, x: State, blocks: Sequence[Block], grounds: dict[int, list[Plane]]
     ) -> None:
         reduced = reduced.in_metres
         self._driver, self._x, self._blocks, self._grounds = straight(reduced, x), x, blocks, grounds
         self._values = self._driver.run(BIAS, UPWARD, PUSHED, VELOCITIES)
         self._rates = list(self._values["a"])
         self._floats = [body.floats for body in reduced.model.bodies]
-        self._contacts = Contacts(
-            reduced, self._driver, grounds={k: plane.axes for k, plane in grounds.items()}
-        )
+        axes = {
+            k: IDENTITY.rows if reduced.model.contacts[k].corners else planes[0].axes
+            for k, planes in grounds.items()
+        }
+        self._contacts = Contacts(reduced, self._driver, grounds=axes)
         self._system = Multipliers(self._contacts.carried(), self._values["inverse_D"])
 
     @cached_property
@@ -51,18 +54,45 @@ class OnArticulatedBodies:
 
     @property
     def gaps(self) -> list[Scalar]:
-        """The distance from its plane of each contact with friction."""
-        return [self._gap(self._contacts.rows[k], plane) for k, plane in self._grounds.items()]
+        """The distance from its plane of each point that can touch the ground."""
+        found = []
+        for k, grounds in self._grounds.items():
+            rows = self._contacts.rows[k]
+            if rows.contact.corners:
+                x = Vector(*(self._height(rows, e) for e in IDENTITY))
+                for plane, arm in zip(grounds, self._arms(rows), strict=True):
+                    found.append(sub(plane.normal.dot(x + arm), plane.offset))
+            else:
+                (plane,) = grounds
+                height = self._height(rows, plane.normal)
+                found.append(sub(height, add(plane.offset, rows.radius)))
+        return found
 
-    def _gap(self, rows: Rows, plane: Plane) -> Scalar:
-        """n . x, added up along the path from the world to the contact, less the offset and the radius."""
-        (end,), n = rows.held.ends, rows.held.axes.to_parent(plane.normal)
+    @cached_property
+    def arms(self) -> list[Arm]:
+        """P of each corner of a sole, see `sole.py`."""
+        return [
+            Arm(Matrix(*plane.axes), arm)
+            for k, grounds in self._grounds.items()
+            if self._contacts.rows[k].contact.corners
+            for plane, arm in zip(grounds, self._arms(self._contacts.rows[k]), strict=True)
+        ]
+
+    def _arms(self, rows: Rows) -> list[Vector]:
+        """The corners of a sole from its point, in the axes of the world."""
+        (end,), (axes,) = rows.held.ends, rows.axes
+        corners = (end.rotation.to_parent(corner) for corner in rows.contact.corners)
+        return [Vector(*(e.dot(corner) for e in axes)) for corner in corners]
+
+    def _height(self, rows: Rows, normal: Vector) -> Scalar:
+        """n . x, added up along the path from the world to the contact."""
+        (end,), n = rows.held.ends, rows.held.axes.to_parent(normal)
         height: Scalar = 0
         for i in end.path:
             body = self._driver.bodies[i]
             height = add(height, n.dot(body.translation))
             n = body.rotation.to_child(n)
-        return sub(add(height, n.dot(end.point)), add(plane.offset, rows.radius))
+        return add(height, n.dot(end.point))
 
     @cached_property
     def velocities(self) -> list[Scalar]:
@@ -118,8 +148,11 @@ class OnArticulatedBodies:
 
     def given(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses in the axes that users know."""
-        found = self._contacts.given(impulses)
-        for k, plane in self._grounds.items():
-            rows = self._blocks[k].rows
-            found[rows] = plane.in_world(impulses[rows])
+        along: list[Scalar] = []
+        for block in self._blocks:
+            along += [0] * block.size if block.numbers else impulses[block.impulses]
+        found, turned = in_world(self._blocks, self._grounds, impulses), self._contacts.given(along)
+        for block in self._blocks:
+            if not block.numbers:
+                found[block.impulses] = turned[block.rows]
         return found

@@ -9,22 +9,25 @@ from rbdgen.functions.contacts import composite
 from rbdgen.functions.contacts.composite import Robot
 from rbdgen.functions.contacts.multipliers import product
 from rbdgen.functions.contacts.relative import of_ends, paths, places
-from rbdgen.functions.friction.ground import Plane
-from rbdgen.functions.friction.newton import Block
+from rbdgen.functions.friction.ground import Plane, in_world
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.sole import Arm
 from rbdgen.functions.kinematics.columns import jacobian
 from rbdgen.functions.resistance import model_of
-from rbdgen.spatial.ops import Vector
+from rbdgen.spatial.ops import ZERO, Matrix, Transform, Vector
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, sub
 from rbdgen.sweeps.inputs import State
 
 
 class OnMatrices:
-    """The contacts of a robot at a state, before a step. `grounds` has the plane of each contact with
+    """The contacts of a robot at a state, before a step. `grounds` has the planes of each contact with
     friction, by the number of the contact.
     """
 
-    def __init__(self, robot: Robot, x: State, blocks: Sequence[Block], grounds: dict[int, Plane]) -> None:
+    def __init__(
+        self, robot: Robot, x: State, blocks: Sequence[Block], grounds: dict[int, list[Plane]]
+    ) -> None:
         self._robot, self._model, self._x = robot, model_of(robot), x
         self._blocks, self._grounds = blocks, grounds
         self._inertia = composite.inertia(robot, x)
@@ -35,12 +38,14 @@ class OnMatrices:
         self._system = composite.multipliers(self._inertia, self._J)
 
     def _rows(self, k: int) -> Rows:
-        """The rows of a contact over the independent degrees of freedom, in the axes of its ground."""
+        """The rows of a contact over the independent degrees of freedom: those of a point in the axes of its
+        ground.
+        """
         contact, nv = self._model.contacts[k], self._model.nv
         ends = [jacobian(path, nv) for path in paths(self._robot, k, self._x.q, self._x.naming)]
-        plane = self._grounds.get(k)
         rows = of_ends(contact, ends)
-        if plane is not None:
+        if k in self._grounds and not contact.corners:
+            (plane,) = self._grounds[k]
             # a sphere with the center x touches the plane at x - r n. Along e, this point has the velocity
             # e . v - r (n x e) . w.
             spins = [ends[0][i : i + nv] for i in range(3 * nv, 6 * nv, nv)]
@@ -60,13 +65,28 @@ class OnMatrices:
 
     @property
     def gaps(self) -> list[Scalar]:
-        """The distance from its plane of each contact with friction."""
+        """The distance from its plane of each point that can touch the ground."""
         found = []
-        for k, plane in self._grounds.items():
-            (pose,) = places(self._robot, k, self._x.q, self._x.naming)
-            reach = add(plane.offset, self._model.contacts[k].radius)
-            found.append(sub(plane.normal.dot(pose.translation), reach))
+        for k, grounds in self._grounds.items():
+            contact, (R, x) = self._model.contacts[k], self._poses[k]
+            for plane, corner in zip(grounds, contact.corners or [ZERO], strict=True):
+                reach = add(plane.offset, contact.radius)
+                found.append(sub(plane.normal.dot(x + R.apply(corner)), reach))
         return found
+
+    @cached_property
+    def arms(self) -> list[Arm]:
+        """P of each corner of a sole, see `sole.py`."""
+        return [
+            Arm(Matrix(*plane.axes), self._poses[k].rotation.apply(corner))
+            for k, grounds in self._grounds.items()
+            for plane, corner in zip(grounds, self._model.contacts[k].corners, strict=False)
+        ]
+
+    @cached_property
+    def _poses(self) -> dict[int, Transform]:
+        """The poses of contacts with friction."""
+        return {k: places(self._robot, k, self._x.q, self._x.naming)[0] for k in self._grounds}
 
     @cached_property
     def velocities(self) -> list[Scalar]:
@@ -88,8 +108,4 @@ class OnMatrices:
 
     def given(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses in the axes that users know."""
-        found = list(impulses)
-        for k, plane in self._grounds.items():
-            rows = self._blocks[k].rows
-            found[rows] = plane.in_world(impulses[rows])
-        return found
+        return in_world(self._blocks, self._grounds, impulses)

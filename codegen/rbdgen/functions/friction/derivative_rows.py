@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rbdgen.functions.form import Form, Outputs
+from rbdgen.functions.friction.arrays import SOLVED
 from rbdgen.functions.friction.derivatives import DerivativesOfStep, by_state
 from rbdgen.functions.friction.directions import (
     BY_FRICTION,
@@ -20,7 +21,6 @@ from rbdgen.functions.friction.directions import (
     Directions,
 )
 from rbdgen.functions.friction.rows import INPUTS, PROBLEM, SOLVER, array_of_solver, operations_of_step
-from rbdgen.functions.friction.solver import SOLVED
 from rbdgen.functions.friction.step import solver_of
 from rbdgen.functions.function import Around, Function, Inner
 from rbdgen.functions.needs import POINTS
@@ -68,7 +68,7 @@ DERIVATIVES_LINE: Final = Function(
         "contact_step_derivatives_line",
         (
             *INPUTS,
-            array_of_solver(SOLVED, "nc"),
+            array_of_solver(SOLVED, "nimpulses"),
             *(array_of_solver(name, "nv", "nv") for name in (BY_Q, BY_V, BY_TAU)),
         ),
         (
@@ -77,7 +77,7 @@ DERIVATIVES_LINE: Final = Function(
             array_of_solver(INVERSE, "nv", "nv"),
             array_of_solver(PUSHES, "nc", "nv"),
             *(array_of_solver(name, "nv", "nv") for name in (TORQUE_Q, TORQUE_V)),
-            *(array_of_solver(name, "nc", "nv") for name in (TURNS, SPEEDS)),
+            *(array_of_solver(name, "nimpulses", "nv") for name in (TURNS, SPEEDS)),
         ),
     ),
     "the straight line around the loops of contact_step_derivatives",

@@ -64,10 +64,10 @@ class DerivativesOfStep:
     def linearised(self, impulses: Sequence[Scalar]) -> Arrays:
         """The arrays that `directions.py` reads."""
         contacts, dt = self.step.contacts, self.step.dt
-        rate = 1 / dt
-        accelerations = plus(contacts.free.accelerations, contacts.caused(impulses), rate)
+        rate, rows = 1 / dt, self.step.on_rows(impulses)
+        accelerations = plus(contacts.free.accelerations, contacts.caused(rows), rate)
         by_q, by_v = self._torques(times(impulses, rate), accelerations)
-        turns, speeds = self._velocities(contacts.moved(impulses, dt))
+        turns, speeds = self._velocities(contacts.moved(rows, dt))
         return {
             INVERSE: [mul(dt, value) for value in flat(inverse(contacts.free.factor))],
             PUSHES: flat(contacts.pushes),
@@ -92,20 +92,18 @@ class DerivativesOfStep:
         contacts, extended = self.step.contacts, self.reduced.model.coupling.extended
 
         def turning(v: Sequence[Scalar]) -> Rows:
-            return contacts.folded(lambda touch: touch.six.velocity_derivatives(v))
+            return contacts.folded(contacts.touches, lambda touch: touch.six.velocity_derivatives(v))
 
         by_q, before = turning(extended(v_next)), turning(self.x.v)
-        slips = (matrix_times(transposed(self._left), row) for row in contacts.J)
-        by_v = [plus(row, slip, self.step.dt) for row, slip in zip(contacts.J, slips, strict=True)]
-        approaches = iter(self.step.approaches)
-        for block in self.step.solver.blocks:
-            if block.number is not None:
-                k = block.rows.stop - 1
-                by_gap, by_before = slopes_of_bias(self.step.law, next(approaches))
-                normal = contacts.J[k]
-                changed = zip(by_q[k], normal, before[k], strict=True)
-                by_q[k] = [add(own, add(mul(by_gap, n), mul(by_before, turn))) for own, n, turn in changed]
-                by_v[k] = plus(by_v[k], normal, by_before)
+        J, approaches = contacts.J_of_impulses, self.step.approaches
+        slips = (matrix_times(transposed(self._left), row) for row in J)
+        by_v = [plus(row, slip, self.step.dt) for row, slip in zip(J, slips, strict=True)]
+        for number, own in (touch for block in self.step.solver.blocks for touch in block.touches):
+            k, normal = own.stop - 1, J[own.stop - 1]
+            by_gap, by_before = slopes_of_bias(self.step.law, approaches[number])
+            changed = zip(by_q[k], normal, before[k], strict=True)
+            by_q[k] = [add(value, add(mul(by_gap, n), mul(by_before, turn))) for value, n, turn in changed]
+            by_v[k] = plus(by_v[k], normal, by_before)
         return by_q, by_v
 
     def matrices(self, impulses: Sequence[Scalar], found: ByState) -> Outputs:
@@ -114,7 +112,7 @@ class DerivativesOfStep:
         by_v = [plus(*rows, dt) for rows in zip(found.v, self._left, strict=True)]
         for k, row in enumerate(by_v):
             row[k] = add(row[k], 1)
-        u = times(self.step.contacts.moved(impulses, dt), dt)
+        u = times(self.step.contacts.moved(self.step.on_rows(impulses), dt), dt)
         return [
             flat(part)
             for part in in_state_space(self.reduced.model, u, dt, found._replace(v=by_v), self.x.elementary)

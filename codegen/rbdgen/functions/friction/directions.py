@@ -10,6 +10,10 @@ With S = N^-1 W of `implicit.py`, P = M^-1 J^T and T = P S, the derivatives of v
 
 less terms that `derivatives.py` adds. First N^T is factored. A row of T is then W^T N^-T p for a row p of P.
 All rows take the same operations, so neighbouring rows can be the lanes of a vector.
+
+With soles, N and P are those of the rows of G, see `sole.py`. The condensed equations have S = P_c^T M in
+place of W, with P_c for the P of corners, so T has a column for each impulse of a corner. T P^T is then made
+of P_c^T T^T = Q^T N^-T p for the rows of G.
 """
 
 from __future__ import annotations
@@ -23,11 +27,12 @@ from rbdgen.functions.contacts.derivative_columns import moving_dofs
 from rbdgen.functions.derivatives.columns import related_dofs
 from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.form import flat
-from rbdgen.functions.friction.implicit import Linear, by_blocks
-from rbdgen.functions.friction.newton import factored, substituted
-from rbdgen.functions.friction.solver import SOLVED, Solver
+from rbdgen.functions.friction.arrays import SOLVED, matrix
+from rbdgen.functions.friction.implicit import AtSolution, known
+from rbdgen.functions.friction.linear import factored, substituted
+from rbdgen.functions.friction.solver import Solver
 from rbdgen.model.model import Model
-from rbdgen.spatial.rows import Rows, times, transposed
+from rbdgen.spatial.rows import times, transposed
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
@@ -40,7 +45,7 @@ DT = "dt"
 """The name of the input of the function that the loops read."""
 
 FACTORS, SLOPES, BY_MU = "factors", "slopes", "by_mu"
-"""The names of the arrays of the factors of N^T, the blocks of W, and -F_mu."""
+"""The names of the arrays of the factors of N^T, the blocks of W (for soles of S and Q), and -F_mu."""
 
 BY_Q, BY_V, BY_TAU, BY_FRICTION = "dv_dq", "dv_dv", "dv_dtau", "by_friction"
 """The names of the derivatives of v_next."""
@@ -66,7 +71,10 @@ class Directions:
         model = self.model
         linear = {first + k for first in floating_bases(model) for k in range(3)}
         moving = [(contact, sorted(moving_dofs(model, contact))) for contact in model.contacts]
-        moves = list(enumerate(dofs for contact, dofs in moving for _ in range(contact.rows)))
+        counts = (3 * contact.touching or contact.rows for contact in model.contacts)
+        moves = list(
+            enumerate(dofs for (_, dofs), count in zip(moving, counts, strict=True) for _ in range(count))
+        )
         related = enumerate(related_dofs(model.elimination.ancestors))
         torques = [(i, k) for k, dofs in related for i in sorted(dofs) if k not in linear]
         moved = [(row, k) for row, dofs in moves for k in dofs]
@@ -80,24 +88,31 @@ class Directions:
     @property
     def reads(self) -> dict[str, int]:
         """The sizes of the arrays that the loops read."""
-        n, nv = self.solver.size, self.nv
+        solver, nv = self.solver, self.nv
         matrices = dict.fromkeys((INVERSE, TORQUE_Q, TORQUE_V), nv * nv)
-        matrices |= dict.fromkeys((PUSHES, TURNS, SPEEDS), n * nv)
-        return {**self.solver.sizes, SOLVED: n, DT: 1, **matrices}
+        matrices |= {PUSHES: solver.size * nv} | dict.fromkeys((TURNS, SPEEDS), solver.impulses * nv)
+        return {**known(solver), SOLVED: solver.impulses, DT: 1, **matrices}
+
+    @property
+    def widths(self) -> list[int]:
+        """The number of columns of the block of each contact in `SLOPES`."""
+        return [block.count + (block.size if block.corners else 0) for block in self.solver.blocks]
 
     def looped(self) -> LoopedForm:
         """The loops. They give the derivatives of v_next with respect to q, v, tau and the friction."""
-        n, nv, cones, sizes = self.solver.size, self.nv, self.solver.cones, self.solver.sizes
+        n, nv, cones, sizes = self.solver.size, self.nv, self.solver.cones, known(self.solver)
+        sizes[SOLVED] = self.solver.impulses
+        slopes = sum(block.size * width for block, width in zip(self.solver.blocks, self.widths, strict=True))
         shared = {
             FACTORS: whole(FACTORS, n * n),
-            SLOPES: whole(SLOPES, sum(block.size**2 for block in self.solver.blocks)),
+            SLOPES: whole(SLOPES, slopes),
             BY_MU: whole(BY_MU, n * cones),
         }
         factor = FormLoop(
             "factor",
             self._factor,
             shared,
-            {name: whole(name, size) for name, size in {**sizes, SOLVED: n}.items() if size},
+            {name: whole(name, size) for name, size in sizes.items() if size},
         )
         reads = {name: MatrixView(name, nv).entries(places) for name, places in self.places.items() if places}
         rows = FormLoop(
@@ -123,21 +138,24 @@ class Directions:
 
     def _factor(self, x: State) -> Arrays:
         """The factors of N^T, the blocks of W, and -F_mu."""
-        linear = Linear(self.solver, x.arrays)
+        at = AtSolution(self.solver, x.arrays)
         return {
-            FACTORS: flat(factored(transposed(linear.N))),
-            SLOPES: [value for block in linear.W for value in flat(block)],
-            BY_MU: flat(linear.by_friction()),
+            FACTORS: flat(factored(transposed(at.linear.N))),
+            SLOPES: [value for own in at.linear.equations for value in flat(own.slopes)],
+            BY_MU: [value for column in at.by_friction() for value in at.linear.condensed(column)],
         }
 
     def _row(self, x: State) -> Arrays:
         """A row of the derivatives, by the equations at the top of this file."""
         n, nv, ((dt,), p) = self.solver.size, self.nv, (x.arrays[DT], x.arrays["pushes_row"])
-        w = substituted(_rows(x.arrays[FACTORS], n), p)
-        entries = iter(x.arrays[SLOPES])
-        blocks = [[[next(entries) for _ in range(b.size)] for _ in range(b.size)] for b in self.solver.blocks]
-        t = by_blocks(self.solver, list(map(transposed, blocks)), w)
-        held = times(transposed(_rows(x.arrays[PUSHES], nv)), [mul(dt, value) for value in t])
+        w = substituted(matrix(x.arrays[FACTORS], n), p)
+        entries, t, along = iter(x.arrays[SLOPES]), list[Scalar](), list[Scalar]()
+        for block, width in zip(self.solver.blocks, self.widths, strict=True):
+            slopes = [[next(entries) for _ in range(width)] for _ in range(block.size)]
+            own = times(transposed(slopes), w[block.rows])
+            along += own[-block.size :]
+            t += own[: -block.size] if block.corners else own
+        held = times(transposed(matrix(x.arrays[PUSHES], nv)), [mul(dt, value) for value in along])
         k = [sub(*pair) for pair in zip(x.arrays["inverse_row"], held, strict=True)]
         parts = {BY_Q: (TORQUE_Q, TURNS), BY_V: (TORQUE_V, SPEEDS)}
         found = {
@@ -147,7 +165,7 @@ class Directions:
             ]
             for name, (torque, change) in parts.items()
         }
-        return {**found, BY_TAU: k, BY_FRICTION: [dot(list(row), w) for row in _rows(x.arrays[BY_MU], n)]}
+        return {**found, BY_TAU: k, BY_FRICTION: [dot(list(row), w) for row in matrix(x.arrays[BY_MU], n)]}
 
     def _product(self, x: State, row: Sequence[Scalar], name: str) -> list[Scalar]:
         """A row times a matrix, without its known zeros."""
@@ -156,7 +174,3 @@ class Directions:
         for (i, k), value in zip(places, x.arrays[name] if places else (), strict=True):
             found[k] = add(found[k], mul(row[i], value))
         return found
-
-
-def _rows(values: Sequence[Scalar], width: int) -> Rows:
-    return [list(values[k : k + width]) for k in range(0, len(values), width)]

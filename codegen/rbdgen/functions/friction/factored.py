@@ -15,12 +15,13 @@ from rbdgen.functions.contacts.row_derivatives import ContactRows
 from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.functions.friction.ground import Plane
-from rbdgen.functions.friction.newton import Block
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.sole import Arm
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.kinematics.columns import columns_from_tip
 from rbdgen.model.contacts import Contact
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import IDENTITY, Vector
+from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, sub
 from rbdgen.sweeps.inputs import State
@@ -60,41 +61,62 @@ class Touch:
 
 
 class OnFactor:
-    """The contacts of a robot at a state, before a step. `grounds` has the plane of each contact with
+    """The contacts of a robot at a state, before a step. `grounds` has the planes of each contact with
     friction, by the number of the contact.
     """
 
     def __init__(
-        self, reduced: ReducedModel, x: State, blocks: Sequence[Block], grounds: dict[int, Plane]
+        self, reduced: ReducedModel, x: State, blocks: Sequence[Block], grounds: dict[int, list[Plane]]
     ) -> None:
-        model = reduced.model
-        self.reduced, self.x, self.grounds = reduced, x, grounds
+        model, planes = reduced.model, [grounds.get(k, [None]) for k in range(len(blocks))]
+        self.reduced, self.x, self._grounds = reduced, x, grounds
         self.free = Solved.at(reduced, x)
-        self.poses = poses(reduced, x.q, x.naming)
-        self.touches = [self._touch(k, contact) for k, contact in enumerate(model.contacts)]
+        self._poses = poses(reduced, x.q, x.naming)
+        held = [own[0] if len(own) == 1 else None for own in planes]
+        self._held = self._touches(reduced, self._poses, held)
+        self.touches = self._held
+        """The places where impulses act: the corners of soles, and all other contacts."""
+        if any(contact.corners for contact in model.contacts):
+            points = reduced.on_points
+            at = poses(points, x.q, x.naming)
+            self.touches = self._touches(points, at, [plane for own in planes for plane in own])
         self.v = list(x.v[: model.coupling.independent])
-        self.J = self.folded(lambda touch: touch.six.jacobian(model.nv))
+        self.J = self.folded(self._held, self._jacobian)
+        """The rows of all contacts; those of a sole are the six of its frame."""
         factor = self.free.factor
         self._y = [named(factor.back_substitute(row), x.naming, f"y[{k}]") for k, row in enumerate(self.J)]
         W, D = self.free.W, factor.inverse_diagonal
         self.pushes = [named(scaled_product(W, D, row), x.naming, f"P[{k}]") for k, row in enumerate(self._y)]
         """P^T = J M^-1."""
 
-    def folded(self, six: Callable[[Touch], Rows]) -> Rows:
-        """The rows of all contacts over the independent degrees of freedom."""
-        rows = (row for touch in self.touches for row in touch.of_six(six(touch)))
+    def _jacobian(self, touch: Touch) -> Rows:
+        return touch.six.jacobian(self.reduced.model.nv)
+
+    @cached_property
+    def J_of_impulses(self) -> Rows:
+        """A row for every impulse."""
+        return self.folded(self.touches, self._jacobian)
+
+    def folded(self, touches: Sequence[Touch], six: Callable[[Touch], Rows]) -> Rows:
+        """The rows at these places over the independent degrees of freedom."""
+        rows = (row for touch in touches for row in touch.of_six(six(touch)))
         return list(map(self.reduced.model.coupling.folded, rows))
 
-    def _touch(self, k: int, contact: Contact) -> Touch:
-        x, pose = self.x, self.poses[k]
-        if contact.second is not None:
-            seen = paths(self.reduced, k, x.q, x.naming)
-            return Touch(ContactRows(contact, "aligned", seen, 1, pose, x.naming), contact, 0)
-        axes = self.grounds[k].axes if k in self.grounds else IDENTITY
-        own = [pose.rotation.T.apply(e) for e in axes]
-        ends = columns_from_tip(on_frames(self.reduced, k, x.q)[0], x.q, x.naming, own)
-        rows = ContactRows(replace(contact, kind="frame"), "aligned", ends, 1, pose, x.naming)
-        return Touch(rows, contact, contact.radius)
+    def _touches(
+        self, reduced: ReducedModel, at: Sequence[Transform], planes: Sequence[Plane | None]
+    ) -> list[Touch]:
+        """The contacts of a robot with these poses, in the axes of their planes or of the world."""
+        x, found = self.x, list[Touch]()
+        for k, (contact, pose, plane) in enumerate(zip(reduced.model.contacts, at, planes, strict=True)):
+            if contact.second is not None:
+                seen = paths(reduced, k, x.q, x.naming)
+                found.append(Touch(ContactRows(contact, "aligned", seen, 1, pose, x.naming), contact, 0))
+                continue
+            own = [pose.rotation.T.apply(e) for e in (IDENTITY if plane is None else plane.axes)]
+            ends = columns_from_tip(on_frames(reduced, k, x.q)[0], x.q, x.naming, own)
+            rows = ContactRows(replace(contact, kind="frame"), "aligned", ends, 1, pose, x.naming)
+            found.append(Touch(rows, contact, contact.radius))
+        return found
 
     @cached_property
     def G(self) -> Rows:
@@ -109,10 +131,20 @@ class OnFactor:
 
     @property
     def gaps(self) -> list[Scalar]:
-        """The distance from its plane of each contact with friction."""
+        """The distance from its plane of each point that can touch the ground."""
+        grounds = (plane for own in self._grounds.values() for plane in own)
         return [
-            sub(plane.normal.dot(self.poses[k].translation), add(plane.offset, self.touches[k].radius))
-            for k, plane in self.grounds.items()
+            sub(plane.normal.dot(touch.six.pose.translation), add(plane.offset, touch.radius))
+            for plane, touch in zip(grounds, (x for x in self.touches if x.contact.touching), strict=True)
+        ]
+
+    @cached_property
+    def arms(self) -> list[Arm]:
+        """P of each corner of a sole, see `sole.py`."""
+        return [
+            Arm(Matrix(*plane.axes), self._poses[k].rotation.apply(corner))
+            for k, grounds in self._grounds.items()
+            for plane, corner in zip(grounds, self.reduced.model.contacts[k].corners, strict=False)
         ]
 
     @cached_property
@@ -135,11 +167,11 @@ class OnFactor:
         return rates
 
     def caused(self, impulses: Sequence[Scalar]) -> list[Scalar]:
-        """P lambda."""
+        """P f, from the impulses f along the rows."""
         return [dot(list(column), list(impulses)) for column in zip(*self.pushes, strict=True)]
 
     def moved(self, impulses: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
-        """v after the step."""
+        """v after the step, from the impulses along the rows."""
         changes = zip(self.v, self._rates, self.caused(impulses), strict=True)
         return [add(add(v, mul(dt, rate)), change) for v, rate, change in changes]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.arguments import Law
 from rbdgen.functions.friction.cone import TINY
+from rbdgen.functions.friction.layout import Block
 from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sqrt, sub
 
@@ -52,6 +53,19 @@ class Plane:
 def planes(ground: Sequence[Scalar]) -> list[Plane]:
     """The planes of the input `ground`."""
     return [Plane.of(ground[k : k + 4]) for k in range(0, len(ground), 4)]
+
+
+def in_world(
+    blocks: Sequence[Block], grounds: Mapping[int, Sequence[Plane]], impulses: Sequence[Scalar]
+) -> list[Scalar]:
+    """The impulses of all contacts, those of points on these planes in the axes of the world. `grounds` has
+    the planes of each contact with friction, by the number of the contact.
+    """
+    found = list(impulses)
+    for k, planes_of_contact in grounds.items():
+        for plane, (_, own) in zip(planes_of_contact, blocks[k].touches, strict=True):
+            found[own] = plane.in_world(impulses[own])
+    return found
 
 
 class Approach(NamedTuple):
@@ -108,6 +122,12 @@ def steps(block: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     spread = add(mul(half, half), mul(d, d))
     tangential = 1 / add(mul(0.5, add(a, c)), sqrt(spread))
     return [tangential, tangential, 1 / normal]
+
+
+def compliance(block: Sequence[Sequence[Scalar]], softness: Scalar) -> Scalar:
+    """R of a corner of a sole with this block of G, in 1/kg. It is positive."""
+    own = [row[k] for k, row in enumerate(block)]
+    return maximum(softness, maximum(mul(LEAST_PIVOT, dot(own, [1] * len(own))), TINY))
 
 
 def softened(block: Sequence[Sequence[Scalar]], softness: Scalar) -> list[Scalar]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from rbdgen.functions.contacts import composite
 from rbdgen.functions.contacts.composite import Robot
@@ -11,21 +12,32 @@ from rbdgen.model.model import Model
 from rbdgen.spatial.scalar import Scalar, dot, mul
 from rbdgen.sweeps.inputs import State, coordinates
 
+PADS: Final = 100
+"""The compliance of the corners of soles, relative to that of points: feet have soft soles, and the load is
+not shared by the corners of a rigid one.
+"""
+
 
 def mobilities(robot: Robot) -> list[Scalar]:
-    """The mean of the diagonal of J M^-1 J^T over the rows of each contact with friction, in the neutral
-    configuration, in 1/kg: how much velocity an impulse at the contact causes there. Other contacts have 0.
+    """The mean of the diagonal of J M^-1 J^T over the rows of each point that can touch the ground, in the
+    neutral configuration, in 1/kg: how much velocity an impulse at the point causes there. Those of corners
+    of soles are multiplied by `PADS`.
 
     These are numbers, or expressions of the parameters of the robot that stay inputs.
     """
     model = model_of(robot)
+    corners = [bool(contact.corners) for contact in model.contacts for _ in contact.points]
+    if any(corners):
+        robot = model = model.on_points
     x = State(coordinates(model, neutral(model), math.cos, math.sin))
     M, rows = composite.inertia(robot, x), iter(composite.jacobian(robot, x))
     found: list[Scalar] = []
-    for contact in model.contacts:
+    for contact, corner in zip(model.contacts, corners, strict=True):
         own = [next(rows) for _ in range(contact.rows)]
-        caused = [dot(row, M.solve(row)) for row in own] if contact.has_friction else [0]
-        found.append(mul(dot(caused, [1] * len(caused)), 1 / len(caused)))
+        if contact.has_friction:
+            caused = [dot(row, M.solve(row)) for row in own]
+            mean = mul(dot(caused, [1] * len(caused)), 1 / len(caused))
+            found.append(mul(PADS, mean) if corner else mean)
     return found
 
 

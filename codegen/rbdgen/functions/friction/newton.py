@@ -5,39 +5,45 @@ impulses at fixed velocities, and W that by the velocities, with c = G lambda + 
 if no contact changes its mode. It is shortened to the factor with the least |F|^2 among a few, or left out
 if none makes |F| smaller. N is eliminated without pivots; a step that is not finite is not taken, because
 no comparison with NaN is true.
+
+Where several corners of a sole carry a load that fewer could carry, full steps tend to a wrong choice among
+them. Steps for one sole alone, see `sole_alone.py`, are therefore damped at first: D + damping W / r takes
+the place of D, as if the contacts were softer (Levenberg, A method for the solution of certain problems in
+least squares, 1944).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from rbdgen.functions.friction.cone import Cone, Scale, cone
+from rbdgen.functions.friction.cone import TINY, Cone, Scale, cone
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.linear import Equations, Linear, of_cone, of_joint
+from rbdgen.functions.friction.sole import CERTAINTY, Alone, Arm, Corner, gathered, of_sole, spread
 from rbdgen.spatial.rows import Rows
-from rbdgen.spatial.scalar import Scalar, add, dot, mul, select, sub
+from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sub
 
 TRIES: Final = (1, 0.5, 0.25, 0.1)
 """The factors of the step that are tried."""
 
 
-@dataclass(frozen=True)
-class Block:
-    """The rows of one contact: three with friction, or those of a bilateral contact."""
+class Impulses(NamedTuple):
+    """The impulses of all contacts."""
 
-    first: int
-    size: int
-    number: int | None
-    """The number of a contact with friction among all of these; None for a bilateral contact."""
-
-    @property
-    def rows(self) -> slice:
-        return slice(self.first, self.first + self.size)
+    rows: list[Scalar]
+    """The impulses along the rows of G: for a sole its force and moment."""
+    each: list[Scalar]
+    """lambda: for a sole the impulses of its corners, and for other contacts those of its rows."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The impulses lambda of all contacts, with velocities c = G lambda + g."""
+    """The equations of the impulses lambda of all contacts, with velocities c = G lambda + g.
+
+    For a sole, c has the velocities of the corners, see `sole.py`.
+    """
 
     blocks: Sequence[Block]
     G: Rows
@@ -45,127 +51,141 @@ class Problem:
     mu: Sequence[Scalar]
     """The coefficients of friction."""
     steps: Sequence[Scalar]
-    """The numbers r of the natural map, one for each row; the two tangential ones of a contact are equal."""
+    """The numbers r of the natural map, one for each impulse; the two tangential ones of a point are equal.
+    """
     smoothing: Scalar
     """4 sigma."""
+    corners: Sequence[Corner] = ()
+    """The corners of all soles."""
 
-    def velocities(self, impulses: Sequence[Scalar]) -> list[Scalar]:
-        """G lambda + g."""
-        return [add(own, dot(row, list(impulses))) for own, row in zip(self.g, self.G, strict=True)]
-
-    def natural_map(self, impulses: Sequence[Scalar], velocities: Sequence[Scalar]) -> list[Cone | None]:
-        """The natural map of every contact with friction, and None for bilateral contacts."""
-        found: list[Cone | None] = []
+    @property
+    def for_newton(self) -> Problem:
+        """The problem with the steps of the natural map for Newton steps."""
+        steps = list(self.steps)
         for block in self.blocks:
-            own = None
-            if block.number is not None:
-                tangential, _, normal = self.steps[block.rows]
-                scale = Scale(tangential, normal, mul(self.smoothing, normal))
-                mu = self.mu[block.number]
-                own = cone(impulses[block.rows], velocities[block.rows], mu, scale)
-            found.append(own)
+            if block.corners:
+                steps[block.impulses] = [mul(CERTAINTY, r) for r in steps[block.impulses]]
+        return replace(self, steps=steps)
+
+    def corners_of(self, block: Block) -> Sequence[Corner]:
+        """The corners of a sole."""
+        return self.corners[block.corners.start : block.corners.stop]
+
+    def arms_of(self, block: Block) -> list[Arm]:
+        """P of each corner of a sole."""
+        return [corner.arm for corner in self.corners_of(block)]
+
+    def on_rows(self, each: Sequence[Scalar]) -> list[Scalar]:
+        """The impulses along the rows of G."""
+        found: list[Scalar] = []
+        for block in self.blocks:
+            own = list(each[block.impulses])
+            found += gathered(self.arms_of(block), own) if block.corners else own
         return found
 
-    def values(self, cones: Sequence[Cone | None], velocities: Sequence[Scalar]) -> list[Scalar]:
+    def felt(self, rows: Sequence[Scalar]) -> list[Scalar]:
+        """The velocities of the points of contact, from those of the rows of G."""
+        found: list[Scalar] = []
+        for block in self.blocks:
+            own = list(rows[block.rows])
+            found += spread(self.arms_of(block), own) if block.corners else own
+        return found
+
+    def velocities(self, impulses: Impulses) -> list[Scalar]:
+        """c."""
+        rows = [add(own, dot(row, impulses.rows)) for own, row in zip(self.g, self.G, strict=True)]
+        return self.yielding(self.felt(rows), impulses.each, biased=True)
+
+    def yielding(
+        self, felt: Sequence[Scalar], each: Sequence[Scalar], *, biased: bool = False
+    ) -> list[Scalar]:
+        """The velocities with the compliances of corners and, if they are `biased`, with b."""
+        found = list(felt)
+        for block in self.blocks:
+            for corner, touch in zip(self.corners_of(block), block.touches, strict=False):
+                own = touch.impulse
+                found[own] = [
+                    add(value, mul(corner.compliance, x))
+                    for value, x in zip(found[own], each[own], strict=True)
+                ]
+                if biased:
+                    found[own.stop - 1] = add(found[own.stop - 1], corner.bias)
+        return found
+
+    def natural_map(self, each: Sequence[Scalar], velocities: Sequence[Scalar]) -> list[Cone]:
+        """The natural map of every point that can touch the ground."""
+        found: list[Cone] = []
+        for number, own in (touch for block in self.blocks for touch in block.touches):
+            tangential, _, normal = self.steps[own]
+            scale = Scale(tangential, normal, mul(self.smoothing, normal))
+            found.append(cone(each[own], velocities[own], self.mu[number], scale))
+        return found
+
+    def values(self, cones: Sequence[Cone], velocities: Sequence[Scalar]) -> list[Scalar]:
         """F. For a bilateral contact it is r c."""
         found: list[Scalar] = []
-        for block, own in zip(self.blocks, cones, strict=True):
-            moving = zip(self.steps[block.rows], velocities[block.rows], strict=True)
-            found += [mul(*pair) for pair in moving] if own is None else own.F
+        for block in self.blocks:
+            if not block.numbers:
+                moving = zip(self.steps[block.impulses], velocities[block.impulses], strict=True)
+                found += [mul(*pair) for pair in moving]
+            for number in block.numbers:
+                found += cones[number].F
         return found
 
-    def slopes(self, cones: Sequence[Cone | None]) -> list[Slopes]:
-        """The derivative of the natural map of every contact."""
-        return [
-            _of_joint(self.steps[block.rows])
-            if own is None or block.number is None
-            else _of_cone(own, self.steps[block.rows], self.mu[block.number])
-            for block, own in zip(self.blocks, cones, strict=True)
-        ]
-
-    def derivative(self, slopes: Sequence[Slopes]) -> Rows:
-        """N = D + W G."""
-        found: Rows = []
-        for block, own in zip(self.blocks, slopes, strict=True):
-            columns = list(zip(*self.G[block.rows], strict=True))
-            rows = [[dot(row, list(column)) for column in columns] for row in own.W]
-            for row, entries in zip(rows, own.D, strict=True):
-                row[block.rows] = [add(*pair) for pair in zip(row[block.rows], entries, strict=True)]
-            found += rows
-        return found
+    def linear(self, cones: Sequence[Cone], damping: Scalar = 0) -> Linear:
+        """The derivative of F."""
+        found: list[Equations] = []
+        for block in self.blocks:
+            if not block.numbers:
+                found.append(of_joint(self.steps[block.impulses], damping))
+                continue
+            points = [
+                (cones[number], self.steps[own], self.mu[number], damping) for number, own in block.touches
+            ]
+            if not block.corners:
+                found += [of_cone(*point) for point in points]
+                continue
+            corners = zip(points, self.corners_of(block), strict=True)
+            alone = [Alone.of(*point, corner.compliance) for point, corner in corners]
+            found.append(of_sole(self.arms_of(block), alone))
+        return Linear(self.blocks, self.G, found)
 
 
-class Slopes(NamedTuple):
-    """The derivative of the natural map of one contact: dF = D dlambda + W dc, square matrices by rows."""
-
-    D: Rows
-    W: Rows
-
-
-def _of_joint(steps: Sequence[Scalar]) -> Slopes:
-    size = range(len(steps))
-    return Slopes(
-        [[0] * len(steps) for _ in size], [[r if i == j else 0 for j in size] for i, r in enumerate(steps)]
-    )
-
-
-def _of_cone(own: Cone, steps: Sequence[Scalar], mu: Scalar) -> Slopes:
-    """The derivative for a contact with friction; T is the derivative of the disc."""
-    (x, y), sliding = own.direction, mul(own.kappa, own.slides)
-    T = ((own.kappa - sliding * x * x, -sliding * x * y), (-sliding * x * y, own.kappa - sliding * y * y))
-    tilt = mu * own.held * own.slides
-    D = [[int(i == j) - T[i][j] for j in (0, 1)] + [-(tilt * own.direction[i])] for i in (0, 1)]
-    W = [[steps[0] * value for value in row] + [0] for row in T]
-    return Slopes([*D, [0, 0, 1 - own.on]], [*W, [0, 0, own.on * steps[2]]])
-
-
-def factored(N: Rows) -> Rows:
-    """L and U of N = L U, by elimination without pivots: L below the diagonal, U above, and the inverses of
-    the diagonal of U on it.
-    """
-    rows = [list(row) for row in N]
-    for k, pivot in enumerate(rows):
-        pivot[k] = 1 / pivot[k]
-        for row in rows[k + 1 :]:
-            row[k] = row[k] * pivot[k]
-            for j in range(k + 1, len(rows)):
-                row[j] = row[j] - row[k] * pivot[j]
-    return rows
-
-
-def substituted(factors: Rows, right: Sequence[Scalar]) -> list[Scalar]:
-    """N^-1 right, from the factors of N."""
-    x, n = list(right), len(factors)
-    for i, row in enumerate(factors):
-        for k in range(i):
-            x[i] = sub(x[i], mul(row[k], x[k]))
-    for k in reversed(range(n)):
-        for j in range(k + 1, n):
-            x[k] = sub(x[k], mul(factors[k][j], x[j]))
-        x[k] = mul(x[k], factors[k][k])
-    return x
-
-
-def solved(N: Rows, right: Sequence[Scalar]) -> list[Scalar]:
-    """N^-1 right, by elimination without pivots."""
-    return substituted(factored(N), right)
-
-
-def newton_step(problem: Problem, impulses: Sequence[Scalar]) -> list[Scalar]:
-    """The impulses after a guarded step."""
-    velocities = problem.velocities(impulses)
-    cones = problem.natural_map(impulses, velocities)
+def newton_step(
+    problem: Problem, each: Sequence[Scalar], velocities: Sequence[Scalar], damping: Scalar = 0
+) -> Impulses:
+    """The change of the impulses in a guarded step, from them and their velocities."""
+    problem = problem.for_newton
+    cones = problem.natural_map(each, velocities)
     F = problem.values(cones, velocities)
-    d = [-value for value in solved(problem.derivative(problem.slopes(cones)), F)]
-    dc = [dot(row, d) for row in problem.G]
+    change = problem.linear(cones, damping).solve([-value for value in F])
+    dc = problem.yielding(problem.felt(change.velocities), change.each)
     least, taken = dot(F, F), 0
     for factor in TRIES:
-        moved, faster = _along(impulses, d, factor), _along(velocities, dc, factor)
+        moved, faster = _along(each, change.each, factor), _along(velocities, dc, factor)
         F = problem.values(problem.natural_map(moved, faster), faster)
         size = dot(F, F)
         taken = select(size, least, factor, taken)
         least = select(size, least, size, least)
-    return [add(x, select(0, taken, taken * dx, 0)) for x, dx in zip(impulses, d, strict=True)]
+    both = ([select(0, taken, taken * d, 0) for d in part] for part in (change.rows, change.each))
+    return Impulses(*both)
+
+
+def without_gain(problem: Problem, each: Sequence[Scalar]) -> list[Scalar]:
+    """The impulses lambda, or a part of them if they would add energy: that which takes the most.
+
+    a lambda changes the energy by a lambda . g + a^2 / 2 lambda . (c - g) or, for contacts above the ground,
+    by less. If the law holds, lambda . c is at most sigma times the number of points, so this is less for all
+    a up to 1.
+    """
+    whole = problem.velocities(Impulses(problem.on_rows(each), list(each)))
+    still: list[Scalar] = [0] * len(each)
+    free = problem.yielding(problem.felt(problem.g), still, biased=True)
+    given = dot(list(each), free)
+    taken = sub(dot(list(each), whole), given)
+    most = 0.25 * len(problem.mu) * problem.smoothing
+    part = select(most, given + 0.5 * taken, maximum(-given, 0) / maximum(taken, TINY), 1)
+    return [mul(part, value) for value in each]
 
 
 def _along(x: Sequence[Scalar], d: Sequence[Scalar], factor: Scalar) -> list[Scalar]:

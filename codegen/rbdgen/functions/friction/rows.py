@@ -21,6 +21,18 @@ from rbdgen.functions.friction.arguments import (
     STOPS,
     TARGET,
 )
+from rbdgen.functions.friction.arrays import (
+    ARMS,
+    BIASES,
+    COMPLIANCES,
+    DRIVE,
+    GRIP,
+    RESPONSES,
+    SMOOTHING,
+    SOLVED,
+    STEPS,
+    STRIPS,
+)
 from rbdgen.functions.friction.articulated import OnArticulatedBodies
 from rbdgen.functions.friction.composite import OnMatrices
 from rbdgen.functions.friction.implicit import (
@@ -33,7 +45,7 @@ from rbdgen.functions.friction.implicit import (
 )
 from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.servo import served
-from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, SOLVED, STEPS, STRIPS
+from rbdgen.functions.friction.sole import FRAME_ROWS, NUMBERS
 from rbdgen.functions.friction.step import Contacts, Step, solver_of
 from rbdgen.functions.function import Around, Function, Implicit, Inner
 from rbdgen.functions.needs import POINTS, SERVOS
@@ -99,8 +111,12 @@ PROBLEM: Final = (
     array_of_solver(STRIPS, "nc", "nc"),
     array_of_solver(DRIVE, "nc"),
     array_of_solver(GRIP, "npoints"),
-    array_of_solver(STEPS, "nc"),
+    array_of_solver(STEPS, "nimpulses"),
     array_of_solver(SMOOTHING, 1),
+    array_of_solver(ARMS, "ncorners", NUMBERS),
+    array_of_solver(BIASES, "ncorners"),
+    array_of_solver(COMPLIANCES, "ncorners"),
+    array_of_solver(RESPONSES, "ncorners", FRAME_ROWS + 3, 3),
 )
 """The arrays that the solver reads."""
 
@@ -110,7 +126,7 @@ def _line(name: str, inputs: tuple[Argument, ...], *, servo: bool) -> Function:
     return Function(
         Signature(
             f"{name}_line",
-            (*inputs, array_of_solver(SOLVED, "nc")),
+            (*inputs, array_of_solver(SOLVED, "nimpulses")),
             (Q_NEXT, V_NEXT, IMPULSE, *PROBLEM),
         ),
         f"the straight line around the solver of {name}",

@@ -8,6 +8,9 @@ An array of impulses holds all of them twice, one copy after the other, so that 
 one are neighbours in it. A Newton step reads one such array and writes another. `strips` holds G contact by
 contact: the rows of a contact, whose columns begin with its own and go on to the last one and from the
 first one.
+
+Soles have six rows and more impulses than that, see `sole.py`. Their sweeps are loops of their own, see
+`sole_loops.py`; for all other contacts, the impulse of a sole is one along its rows.
 """
 
 from __future__ import annotations
@@ -16,38 +19,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Final
 
 from rbdgen.access import Access, element, whole
+from rbdgen.functions.friction.arrays import (
+    CORNERS,
+    DAMPING,
+    DRIVE,
+    GRIP,
+    IMPULSES,
+    RATES,
+    RESIDUAL,
+    RESPONSES,
+    SMOOTHING,
+    SOLVED,
+    STEPS,
+    STRIPS,
+    Newest,
+    corners_in,
+    matrix,
+)
 from rbdgen.functions.friction.block import impulse_of_cone, stopping_impulse
 from rbdgen.functions.friction.cone import shrunk
-from rbdgen.functions.friction.newton import Block, Problem, newton_step
-from rbdgen.model.contacts import Contact, SolverPlan
+from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.newton import Impulses, Problem, newton_step, without_gain
+from rbdgen.functions.friction.sole import FRAME_ROWS
+from rbdgen.functions.friction.sole_loops import OF_CORNERS, SoleLoops, damping
+from rbdgen.model.contacts import SolverPlan
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, select
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm, cleared
-
-STRIPS, DRIVE, GRIP, STEPS, SMOOTHING = "strips", "drive", "grip", "steps", "smoothing"
-"""The names of the arrays that describe a problem: G, g, the coefficients of friction, r and 4 sigma."""
-
-IMPULSES: Final = "impulses"
-
-SOLVED: Final = "solved"
-"""The name of the array of the impulses that were found."""
-
-RESIDUAL: Final = "residual"
-
-
-def blocks_of(contacts: Sequence[Contact]) -> list[Block]:
-    """The rows of every contact."""
-    found: list[Block] = []
-    number = 0
-    for contact in contacts:
-        first = found[-1].rows.stop if found else 0
-        found.append(Block(first, contact.rows, number if contact.has_friction else None))
-        number += contact.has_friction
-    return found
 
 
 @dataclass(frozen=True)
@@ -64,21 +65,34 @@ class Solver:
         return last.first + last.size
 
     @property
+    def impulses(self) -> int:
+        """The number of impulses of all contacts."""
+        last = self.blocks[-1]
+        return last.place + last.count
+
+    @property
     def cones(self) -> int:
-        """The number of contacts with friction."""
-        return sum(block.number is not None for block in self.blocks)
+        """The number of points that can touch the ground."""
+        return self.blocks[-1].numbers.stop
+
+    @property
+    def corners(self) -> int:
+        """The number of corners of all soles."""
+        return self.blocks[-1].corners.stop
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of the arrays of a problem."""
         n = self.size
-        return {STRIPS: n * n, DRIVE: n, GRIP: self.cones, STEPS: n, SMOOTHING: 1}
+        sizes = {STRIPS: n * n, DRIVE: n, GRIP: self.cones, STEPS: self.impulses, SMOOTHING: 1}
+        of_corners = {name: self.corners * size for name, size in OF_CORNERS.items()}
+        return sizes | of_corners if self.corners else sizes
 
     def strips(self, G: Sequence[Sequence[Scalar]]) -> list[Scalar]:
         """The array `STRIPS` of a matrix."""
         return [G[i][j] for i, columns in self._columns() for j in columns]
 
-    def matrix(self, strips: Sequence[Scalar]) -> Rows:
+    def unstripped(self, strips: Sequence[Scalar]) -> Rows:
         """The matrix of an array `STRIPS`."""
         G: Rows = [[0] * self.size for _ in range(self.size)]
         numbers = iter(strips)
@@ -98,31 +112,53 @@ class Solver:
 
     def looped(self) -> LoopedForm:
         """The loops. They give the arrays `SOLVED` and `RESIDUAL`."""
-        n, plan = self.size, self.plan
-        newest, other = IMPULSES, f"{IMPULSES}_next"
-        loops = [cleared(element(newest, range(2 * n))), *self._sweeps(plan.sweeps, newest)]
+        n, plan, at = self.size, self.plan, Newest()
+        loops = [cleared(element(IMPULSES, range(2 * n)))]
+        if self.corners:
+            loops.append(cleared(element(CORNERS, range(3 * self.corners))))
+        at = self._add_sweeps(loops, range(plan.sweeps), at)
         for step in range(plan.steps):
-            loops.append(self._step(newest, other))
-            newest, other = other, newest
+            loops.append(self._step(at))
+            at = at.after_step
             if step + 2 < plan.steps:
-                loops += self._sweeps(plan.between, newest)
-        scratch = dict.fromkeys((newest, other) if plan.steps else (newest,), 2 * n)
-        return LoopedForm((*loops, self._end(newest)), {SOLVED: n, RESIDUAL: 1}, scratch)
+                at = self._add_sweeps(loops, range(plan.sweeps, plan.sweeps + plan.between), at)
+        loops.append(self._end(at))
+        sizes = {CORNERS: 3 * self.corners, IMPULSES: 2 * n, RATES: FRAME_ROWS}
+        written = dict.fromkeys(x.array for loop in loops for x in loop.writes.values())
+        scratch = {x: size for x in written for name, size in sizes.items() if x.startswith(name)}
+        tables = {DAMPING: damping(plan)} if self.corners and damping(plan) else {}
+        return LoopedForm(tuple(loops), {SOLVED: self.impulses, RESIDUAL: 1}, scratch, tables)
 
     def solve(self, x: State, arrays: Arrays) -> tuple[list[Scalar], Scalar]:
         """The impulses and the residual, computed with whatever scalars the problem has."""
         impulses, (residual,) = self.looped().run(State(q=(), arrays=arrays, naming=x.naming))
         return impulses, residual
 
-    def _sweeps(self, count: int, impulses: str) -> list[FormLoop]:
-        """This number of sweeps over the impulses in an array. Neighbouring contacts of one kind are runs
-        of one loop.
-        """
-        order = [block for _ in range(count) for block in self.blocks]
-        grouped = groupby(order, key=lambda block: (block.size, block.number is None))
-        return [self._sweep(list(group), impulses) for _, group in grouped]
+    def _add_sweeps(self, loops: list[FormLoop], numbers: range, at: Newest) -> Newest:
+        """Adds the sweeps with these numbers. Neighbouring contacts of one kind are runs of one loop."""
+        if self.corners:
+            for number in numbers:
+                loops += self._sweep_with_soles(number, at)
+                at = at.after_sweep
+        else:
+            loops += self._runs([block for _ in numbers for block in self.blocks], at)
+        return at
 
-    def _sweep(self, blocks: Sequence[Block], impulses: str) -> FormLoop:
+    def _sweep_with_soles(self, number: int, at: Newest) -> list[FormLoop]:
+        found: list[FormLoop] = []
+        for soles, group in groupby(self.blocks, key=lambda block: bool(block.corners)):
+            if soles:
+                own = (SoleLoops(block, self.size, number, at) for block in group)
+                found += [loop for sole in own for loop in sole.loops()]
+            else:
+                found += self._runs(list(group), at)
+        return found
+
+    def _runs(self, blocks: Sequence[Block], at: Newest) -> list[FormLoop]:
+        grouped = groupby(blocks, key=lambda block: (block.size, bool(block.numbers)))
+        return [self._sweep(list(group), at) for _, group in grouped]
+
+    def _sweep(self, blocks: Sequence[Block], at: Newest) -> FormLoop:
         n, size = self.size, blocks[0].size
         firsts = tuple(block.first for block in blocks)
         reads = {
@@ -130,11 +166,10 @@ class Solver:
             "own": Access(DRIVE, tuple(range(size)), firsts),
         }
         if n > size:
-            reads["others"] = Access(impulses, tuple(range(size, n)), firsts)
-        numbers = [block.number for block in blocks if block.number is not None]
-        if numbers:
-            reads["mu"] = element(GRIP, numbers)
-        both = Access(impulses, (*range(size), *range(n, n + size)), firsts)
+            reads["others"] = Access(at.rows, tuple(range(size, n)), firsts)
+        if blocks[0].numbers:
+            reads["mu"] = element(GRIP, [block.numbers.start for block in blocks])
+        both = Access(at.rows, (*range(size), *range(n, n + size)), firsts)
         return FormLoop("sweep", self._swept, {"impulse": both}, reads, count=len(blocks))
 
     def _swept(self, x: State) -> Arrays:
@@ -142,7 +177,7 @@ class Solver:
         n, own = self.size, x.arrays["own"]
         size = len(own)
         others = list(x.arrays.get("others", ()))
-        rows = [list(x.arrays["strip"][k : k + n]) for k in range(0, size * n, n)]
+        rows = matrix(x.arrays["strip"], n)
         b = [add(value, dot(row[size:], others)) for value, row in zip(own, rows, strict=True)]
         D = [row[:size] for row in rows]
         found = impulse_of_cone(D, b, x.arrays["mu"][0]) if "mu" in x.arrays else stopping_impulse(D, b)
@@ -151,43 +186,66 @@ class Solver:
     def problem(self, arrays: Mapping[str, Sequence[Scalar]]) -> Problem:
         """The problem in these arrays."""
         (smoothing,) = arrays[SMOOTHING]
-        G = self.matrix(arrays[STRIPS])
-        return Problem(self.blocks, G, arrays[DRIVE], arrays.get(GRIP, ()), arrays[STEPS], smoothing)
+        G, corners = self.unstripped(arrays[STRIPS]), corners_in(arrays) if self.corners else ()
+        return Problem(self.blocks, G, arrays[DRIVE], arrays.get(GRIP, ()), arrays[STEPS], smoothing, corners)
 
-    def _all(self, impulses: str) -> dict[str, Access]:
-        """All that describes the problem, and the impulses in an array."""
-        given = {name: whole(name, size) for name, size in self.sizes.items() if size}
-        return {**given, IMPULSES: whole(impulses, self.size)}
+    def _all(self, at: Newest) -> dict[str, Access]:
+        """All that describes the problem, and the impulses."""
+        found = {name: whole(name, size) for name, size in self.sizes.items() if size and name != RESPONSES}
+        found[IMPULSES] = whole(at.rows, self.size)
+        if self.corners:
+            found[CORNERS] = whole(at.corners, 3 * self.corners)
+        return found
 
-    def _step(self, impulses: str, following: str) -> FormLoop:
-        """A Newton step from the impulses in one array to those in another."""
+    def _impulses(self, arrays: Arrays) -> Impulses:
+        """The impulses that a Newton step or the end reads."""
+        rows, each = list(arrays[IMPULSES]), list[Scalar]()
+        for block in self.blocks:
+            own = slice(3 * block.corners.start, 3 * block.corners.stop)
+            each += arrays[CORNERS][own] if block.corners else rows[block.rows]
+        return Impulses(rows, each)
+
+    def _step(self, at: Newest) -> FormLoop:
+        """A Newton step from the impulses in some arrays to those in others."""
 
         def step(x: State) -> Arrays:
-            found = newton_step(self.problem(x.arrays), list(x.arrays[IMPULSES]))
-            return {"next": [*found, *found]}
+            problem, before = self.problem(x.arrays), self._impulses(x.arrays)
+            change = newton_step(problem, before.each, problem.velocities(before))
+            rows, each = (
+                [add(*pair) for pair in zip(*both, strict=True)] for both in zip(before, change, strict=True)
+            )
+            corners = [each[block.impulses] for block in self.blocks if block.corners]
+            after = {"next": 2 * rows, "corners_next": [x for own in corners for x in own]}
+            return {name: after[name] for name in writes}
 
-        return FormLoop("newton", step, {"next": whole(following, 2 * self.size)}, self._all(impulses))
+        writes = {"next": whole(at.after_step.rows, 2 * self.size)}
+        if self.corners:
+            writes["corners_next"] = whole(at.after_step.corners, 3 * self.corners)
+        return FormLoop("newton", step, writes, self._all(at))
 
-    def _end(self, impulses: str) -> FormLoop:
-        """Shrinks the impulses to the cones, whatever happened before, and computes the residual."""
+    def _end(self, at: Newest) -> FormLoop:
+        """Shrinks the impulses to the cones, whatever happened before, and computes the residual. Those of
+        robots with soles, which are not always found, then lose what would add energy.
+        """
 
         def end(x: State) -> Arrays:
-            problem, impulses = self.problem(x.arrays), list(x.arrays[IMPULSES])
-            for block in self.blocks:
-                if block.number is not None:
-                    p, s, z = impulses[block.rows]
-                    z = maximum(z, 0)
-                    impulses[block.rows] = [*shrunk(p, s, problem.mu[block.number] * z), z]
-            return {SOLVED: impulses, RESIDUAL: [residual(problem, impulses)]}
+            problem, each = self.problem(x.arrays), self._impulses(x.arrays).each
+            for number, own in (touch for block in self.blocks for touch in block.touches):
+                p, s, z = each[own]
+                z = maximum(z, 0)
+                each[own] = [*shrunk(p, s, problem.mu[number] * z), z]
+            if self.corners:
+                each = without_gain(problem, each)
+            return {SOLVED: each, RESIDUAL: [residual(problem, each)]}
 
-        writes = {SOLVED: whole(SOLVED, self.size), RESIDUAL: whole(RESIDUAL, 1)}
-        return FormLoop("end", end, writes, self._all(impulses))
+        writes = {SOLVED: whole(SOLVED, self.impulses), RESIDUAL: whole(RESIDUAL, 1)}
+        return FormLoop("end", end, writes, self._all(at))
 
 
-def residual(problem: Problem, impulses: Sequence[Scalar]) -> Scalar:
+def residual(problem: Problem, each: Sequence[Scalar]) -> Scalar:
     """The largest |F / r|, in m/s."""
-    velocities = problem.velocities(impulses)
-    F = problem.values(problem.natural_map(impulses, velocities), velocities)
+    velocities = problem.velocities(Impulses(problem.on_rows(each), list(each)))
+    F = problem.values(problem.natural_map(each, velocities), velocities)
     largest: Scalar = 0
     total: Scalar = 0
     for value, step in zip(F, problem.steps, strict=True):

@@ -8,7 +8,7 @@ FD of the motion without contacts, the rows J of all contacts and G = J M^-1 J^T
 
 For contacts with friction, c and lambda obey the law of Coulomb, see `cone.py`, with b of `ground.py` in the
 normal row. R is the softness times the mobility of the contact, see `mobility.py`. For bilateral contacts,
-which are frames and closed loops, c = 0.
+which are frames and closed loops, c = 0. A sole has six rows, but impulses at its corners, see `sole.py`.
 
 A step is a straight line around the loops of the solver: the problem comes before them, and the motion after.
 """
@@ -22,10 +22,23 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from rbdgen.functions.configurations.manifold import integrated
 from rbdgen.functions.contacts.composite import Robot
+from rbdgen.functions.form import flat
 from rbdgen.functions.friction.arguments import Law
-from rbdgen.functions.friction.ground import Approach, Plane, normal_bias, planes, softened, steps
-from rbdgen.functions.friction.newton import Block
-from rbdgen.functions.friction.solver import DRIVE, GRIP, SMOOTHING, STEPS, STRIPS, Solver, blocks_of
+from rbdgen.functions.friction.arrays import (
+    ARMS,
+    BIASES,
+    COMPLIANCES,
+    DRIVE,
+    GRIP,
+    RESPONSES,
+    SMOOTHING,
+    STEPS,
+    STRIPS,
+)
+from rbdgen.functions.friction.ground import Approach, Plane, compliance, normal_bias, planes, softened, steps
+from rbdgen.functions.friction.layout import Block, blocks_of
+from rbdgen.functions.friction.sole import Arm, Corner, Response, gathered
+from rbdgen.functions.friction.solver import Solver
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model
@@ -58,7 +71,11 @@ class Contacts(Protocol):
 
     @property
     def gaps(self) -> list[Scalar]:
-        """The distance from its plane of each contact with friction."""
+        """The distance from its plane of each point that can touch the ground."""
+
+    @property
+    def arms(self) -> list[Arm]:
+        """P of each corner of a sole, see `sole.py`."""
 
     @property
     def velocities(self) -> list[Scalar]:
@@ -69,7 +86,7 @@ class Contacts(Protocol):
         """J a of the motion without contacts. J and v are those before the step."""
 
     def moved(self, impulses: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
-        """v after the step."""
+        """v after the step, from the impulses along the rows of G."""
 
     def given(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses in the axes that users know."""
@@ -81,7 +98,7 @@ OfContacts = TypeVar("OfContacts", bound=Contacts)
 class Step(Generic[OfContacts]):
     """A step at a state: first `problem`, then `moved`, with the impulses that solve the problem.
 
-    `made` makes the contacts from the robot, the state, the blocks of rows, and the plane of each contact
+    `made` makes the contacts from the robot, the state, the blocks of rows, and the planes of each contact
     with friction by the number of the contact. `mobilities` are those of `mobility.py`.
     """
 
@@ -89,14 +106,18 @@ class Step(Generic[OfContacts]):
         self,
         robot: Robot,
         x: State,
-        made: Callable[[Any, State, Sequence[Block], dict[int, Plane]], OfContacts],
+        made: Callable[[Any, State, Sequence[Block], dict[int, list[Plane]]], OfContacts],
         mobilities: Sequence[Scalar],
     ) -> None:
         self._model, self._x = model_of(robot), x
         self.solver, (self.dt,) = solver_of(self._model), x.arrays["dt"]
         self.law, blocks = Law(*x.arrays["law"]), self.solver.blocks
-        grounds = iter(planes(x.arrays["ground"]))
-        own = {k: next(grounds) for k, block in enumerate(blocks) if block.number is not None}
+        grounds = planes(x.arrays["ground"])
+        own = {
+            k: grounds[block.numbers.start : block.numbers.stop]
+            for k, block in enumerate(blocks)
+            if block.numbers
+        }
         self._mobilities = mobilities
         self.contacts: OfContacts = made(robot, replace(x, arrays={}), blocks, own)
 
@@ -108,39 +129,73 @@ class Step(Generic[OfContacts]):
 
     @property
     def approaches(self) -> list[Approach]:
-        """The motion of each contact with friction along its normal."""
-        normals = [block.rows.stop - 1 for block in self.solver.blocks if block.number is not None]
-        return [
-            Approach(gap, self.dt, self.contacts.velocities[k], self._free[k])
-            for k, gap in zip(normals, self.contacts.gaps, strict=True)
-        ]
+        """The motion of each point that can touch the ground along the normal of its plane."""
+        found, gaps = list[Approach](), self.contacts.gaps
+        for block in self.solver.blocks:
+            for k, number in enumerate(block.numbers):
+                before, free = (self._normal(block, k, x) for x in (self.contacts.velocities, self._free))
+                found.append(Approach(gaps[number], self.dt, before, free))
+        return found
+
+    def _normal(self, block: Block, k: int, velocities: Sequence[Scalar]) -> Scalar:
+        """The velocity of the k-th point of a contact along its normal, from those of all rows."""
+        own = list(velocities[block.rows])
+        return self.contacts.arms[block.corners[k]].velocity(own)[2] if block.corners else own[2]
 
     def problem(self) -> Arrays:
         """The arrays that the solver reads."""
         G = [list(row) for row in self.contacts.G]
-        drive, scales, approaches = list(self._free), list[Scalar](), iter(self.approaches)
-        for block, mobility in zip(self.solver.blocks, self._mobilities, strict=True):
-            rows, cone = block.rows, block.number is not None
-            soft = mul(self.law.softness, mobility) if cone else 0
-            for k, value in enumerate(softened([row[rows] for row in G[rows]], soft), rows.start):
-                G[k][k] = value
-            if not cone:
-                scales += [1 / G[k][k] for k in range(rows.start, rows.stop)]
+        drive, scales = list(self._free), list[Scalar]()
+        corners, responses = list[Corner](), list[Response]()
+        biases = [normal_bias(self.law, x) for x in self.approaches]
+        for block in self.solver.blocks:
+            rows = block.rows
+            own = [row[rows] for row in G[rows]]
+            for number, corner in zip(block.numbers, block.corners, strict=False):
+                arm = self.contacts.arms[corner]
+                responses.append(Response.of(arm, own))
+                R = compliance(responses[-1].own, self._softness(number))
+                corners.append(Corner(arm, biases[number], R))
+                scales += steps(responses[-1].softened(R))
+            if block.corners:
                 continue
-            scales += steps([row[rows] for row in G[rows]])
-            normal = rows.stop - 1
-            drive[normal] = add(drive[normal], normal_bias(self.law, next(approaches)))
+            soft = self._softness(block.numbers.start) if block.numbers else 0
+            for k, value in enumerate(softened(own, soft), rows.start):
+                G[k][k] = value
+            if block.numbers:
+                scales += steps([row[rows] for row in G[rows]])
+                normal = rows.stop - 1
+                drive[normal] = add(drive[normal], biases[block.numbers.start])
+            else:
+                scales += [1 / G[k][k] for k in range(rows.start, rows.stop)]
         return {
             STRIPS: self.solver.strips(G),
             DRIVE: drive,
             GRIP: list(self._x.arrays["friction"]),
             STEPS: scales,
             SMOOTHING: [4 * self.law.smoothing],
+            ARMS: [x for corner in corners for x in corner.arm.numbers],
+            BIASES: [corner.bias for corner in corners],
+            COMPLIANCES: [corner.compliance for corner in corners],
+            RESPONSES: [x for response in responses for part in response for x in flat(part)],
         }
+
+    def _softness(self, number: int) -> Scalar:
+        """The compliance of a point that can touch the ground."""
+        return mul(self.law.softness, self._mobilities[number])
+
+    def on_rows(self, impulses: Sequence[Scalar]) -> list[Scalar]:
+        """The impulses along the rows of G."""
+        found: list[Scalar] = []
+        for block in self.solver.blocks:
+            own = impulses[block.impulses]
+            arms = [self.contacts.arms[k] for k in block.corners]
+            found += gathered(arms, own) if arms else own
+        return found
 
     def moved(self, impulses: Sequence[Scalar]) -> Moved:
         """The end of the step."""
-        v = self.contacts.moved(impulses, self.dt)
+        v = self.contacts.moved(self.on_rows(impulses), self.dt)
         q = integrated(self._model, self._x.positions, times(v, self.dt), self._x.elementary)
         return Moved(q, v, self.contacts.given(impulses))
 

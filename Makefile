@@ -84,6 +84,7 @@ format: .venv/develop
 # Compares the speed of generated code with Pinocchio's C++ and CasADi's C; use a quiet machine. It needs g++ or clang and
 # libeigen3-dev, and compiles Pinocchio's headers for some minutes the first time. BENCH="--slow" adds slow competitors, BENCH="arm7"
 # selects robots, BENCH="--more" runs functions other than the default six, and BENCH="--contacts" those of contacts.
+# BENCH="--before COMMIT" only compares this tree with another commit, also for bench-batch and bench-rollouts.
 bench: .venv/bench
 	$(BIN)/python -m benchmarks.bench $(BENCH)
 

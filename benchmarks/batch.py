@@ -5,7 +5,8 @@ results/batch_<robot>.json and draws results/batch.svg. Times are per state; a r
 double divided by this time. Batches are bound calls. Two threads are compared with one on a batch so long
 that the time to wake them is small. The address of code in memory changes its speed, so the fastest of
 several links of Pinocchio, and of several copies of the module, is reported. Competitors that are not
-installed are named and left out. With --more and --contacts it measures other functions, compares them with
+installed are named and left out. With --before COMMIT only batches of this tree and another commit are
+compared, see `before`. With --more and --contacts it measures other functions, compares them with
 Pinocchio alone, writes results/more_batch_<robot>.json and results/contact_batch_<robot>.json, and draws
 nothing.
 """
@@ -14,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 from pathlib import Path
 from shutil import copytree
@@ -27,11 +30,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import before
 from benchmarks.bench import Effort, attempt, load_peer, peer_pinocchio, processor
 from benchmarks.contestants import CONTESTS, IN_CONTACT, MORE, SIX, Contest, Suite, present, suite_of
 from benchmarks.peers import frax_batch, mujoco_loop
 from benchmarks.presentation import BATCH_WAYS, CHARTED, batch_ratio, draw_batches
 from benchmarks.states import random_states
+from benchmarks.toolchain import ToolError
 from rbdgen.machine import REALS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
@@ -76,6 +81,7 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of results")
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
+    before.add_options(parser)
     given = parser.parse_args()
     suite = suite_of(given.more, given.contacts)
     wanted = [] if given.draw else given.robots or [name for name in suite.robots if name in CHARTED]
@@ -85,6 +91,15 @@ def main() -> None:
     given.results.mkdir(parents=True, exist_ok=True)
     repetitions = 2 if given.quick else given.repetitions
     contests = [contest for contest in present() if contest.name in wanted]
+    if commit := given.before:
+        asked = given.functions.split(",") if given.functions else None
+        before.printed(
+            lambda one: before.compare_packages(
+                one, suite, commit, asked or suite.functions_of(one), batches, repetitions
+            ),
+            contests,
+        )
+        return
     reports = {contest.name: measure_robot(contest, suite, repetitions, effort) for contest in contests}
     for contest in contests if suite is SIX else ():  # last, as it leaves threads running
         add_frax(reports[contest.name], contest, repetitions)
@@ -160,6 +175,11 @@ def add_frax(report: Json, contest: Contest, repetitions: int) -> None:
         row["frax"] = frax.get(name)
 
 
+def batches(library: Library) -> before.Ways:
+    """The time per state of a batch of every function."""
+    return {name: partial(time_batch, library, name, STATES, 2) for name in library.functions}
+
+
 def inputs_of(library: Library, name: str, states: int) -> list[np.ndarray[Any, Any]]:
     """Random inputs, with one row per state."""
     function = library.functions[name]
@@ -218,4 +238,7 @@ def print_table(robot: str, report: Json) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ToolError as error:
+        sys.exit(f"bench-batch: {error}")

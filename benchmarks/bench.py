@@ -2,7 +2,8 @@
 
 `python -m benchmarks.bench` (or `make bench`) prints a table per robot, writes
 benchmarks/results/<robot>.json and draws benchmarks/results/speed.svg. Competitors that are not installed are
-named and left out. With --more and --contacts it measures other functions, writes
+named and left out. With --before COMMIT only this tree and another commit are compared, see `before`. With
+--more and --contacts it measures other functions, writes
 benchmarks/results/more_<robot>.json and contact_<robot>.json, and draws nothing.
 """
 
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import toolchain
+from benchmarks import before, toolchain
 from benchmarks.c_driver import CFunction, Timed, measure
 from benchmarks.casadi_c import graph_function, measure_casadi
 from benchmarks.contestants import CONTESTS, IN_CONTACT, MORE, SIX, Contest, Suite, present, suite_of
@@ -99,6 +100,7 @@ def main() -> None:
         help="measure CppADCodeGen too, and CasADi's C of the longest functions",
     )
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
+    before.add_options(parser)
     arguments = parser.parse_args()
     if unknown := set(arguments.robots) - set(names):
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}; choose from: {', '.join(names)}")
@@ -108,6 +110,15 @@ def main() -> None:
     contests = [contest for contest in present() if contest.name in wanted]
     if contests and not toolchain.available():
         parser.exit(2, "bench: neither gcc with g++ nor clang with clang++ is here; apt install g++\n")
+    if commit := arguments.before:
+        asked = arguments.functions.split(",") if arguments.functions else None
+        before.printed(
+            lambda one: before.compare_calls(
+                one, suite, commit, asked or suite.functions_of(one), arguments.relinks
+            ),
+            contests,
+        )
+        return
     for contest in contests:
         print(f"{contest.name}: generating and measuring", file=sys.stderr, flush=True)
         options = Options(contract=arguments.contract, functions=suite.functions_of(contest))

@@ -5,25 +5,28 @@ results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of
 of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
 with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
 Euler step is the same as `step`. A robot with feet also stands on them, with contacts in both, see
-`standing`.
+`standing`. With --before COMMIT only this tree and another commit are compared, see `before`.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from rich.console import Group
 from rich.table import Table
 
-from benchmarks import standing
+from benchmarks import before, standing
 from benchmarks.batch import RESULTS, Json, least
 from benchmarks.bench import attempt, processor
-from benchmarks.contestants import Contest
+from benchmarks.contestants import SIX, Contest
 from benchmarks.peers.mujoco_loop import MujocoLoop
 from benchmarks.tables import print_tables
+from benchmarks.toolchain import ToolError
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import build_library
@@ -41,7 +44,17 @@ Way = Callable[[], object]
 
 def main() -> None:
     """Measures the robots named on the command line, by default an arm and a quadruped."""
-    print_tables(__doc__, ROBOTS, tables)
+    print_tables(__doc__, ROBOTS, tables, compared)
+
+
+def compared(contest: Contest, commit: str, repetitions: int) -> Table:
+    """The rollouts of this tree and of another commit."""
+    return before.compare_packages(contest, SIX, commit, FUNCTIONS, once, repetitions)
+
+
+def once(library: Library) -> before.Ways:
+    """The time of each way to compute many steps."""
+    return {name: partial(least, way, 1, 2) for name, way in ours(library).items()}
 
 
 def tables(contest: Contest, repetitions: int) -> Group:
@@ -127,4 +140,7 @@ def theirs(urdf: str, robot: Robot) -> dict[str, Way]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ToolError as error:
+        sys.exit(f"bench-rollouts: {error}")

@@ -13,8 +13,9 @@ from rbdgen.runtime.space import JointCoordinates
 
 Rows = NDArray[np.float64]
 
-SAME = {"active": 1.0, "mu": 1e-8, "restitution": 0.0}
-"""Inputs that are the same at every state: all contacts are closed, with a very small compliance."""
+SAME = {"active": 1.0, "mu": 1e-8, "restitution": 0.0, "dt": 1e-3}
+"""Inputs that are the same at every state: all contacts are closed, with a very small compliance;
+time steps are 1 ms."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from rbdgen.graph.passes import (
     once,
     pairs,
     schedule,
+    scheduled_for_latency,
     sign,
     split,
     without_zeros,
@@ -45,7 +46,7 @@ from rbdgen.graph.verify import verify
 
 Pass: TypeAlias = Callable[[Graph], Graph]
 
-PASSES = (fold, dead, sign, factor, pairs, schedule, cheapest)
+PASSES = (fold, dead, sign, factor, pairs, schedule, scheduled_for_latency, cheapest)
 
 
 def named(passes: tuple[Pass, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:

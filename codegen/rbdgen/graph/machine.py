@@ -2,15 +2,16 @@
 
 The pass `schedule` chooses between orders by it.
 
-Three things limit straight-line code on a current processor: the latency of dependent operations, as far as
-the window of operations in flight does not hide it; the execution units; and the bytes of instructions, which
-grow with spilled registers and are fetched slowly once they exceed the first-level cache. The figures do not
-belong to a particular processor. In measurements on x86 processors of 2023 and later they rank orders of one
-graph well and predict its time within a third.
+Four things limit straight-line code on a current processor: the latency of dependent operations, as far as
+the window of operations in flight does not hide it; the execution units; the stores of results, one of which
+is done in each cycle; and the bytes of instructions, which grow with spilled registers and are fetched slowly
+once they exceed the first-level cache. The figures do not belong to a particular processor. In measurements
+on x86 processors of 2023 and later they rank orders of one graph well and predict its time within a third.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
@@ -31,12 +32,22 @@ class Machine:
     multiply_latency: int = 4
     divide_latency: int = 13
     reload_latency: int = 7  # from a store to the load that reads it back
+    stores_count: bool = False  # whether results are stored one in each cycle, rather than in no time
     operation_bytes: int = 5
     operand_bytes: int = 4  # in addition, for each operand from memory
     store_bytes: int = 9
     cached_bytes: int = 32_000  # code that fits the first-level cache
     cached_rate: float = 32.0  # bytes decoded per cycle from the first level
     streamed_rate: float = 17.0  # and from the second level
+
+    def latency(self, op: str) -> int:
+        """The cycles from the start of an operation until its result is known."""
+        latencies = {
+            "add": self.add_latency,
+            "multiply": self.multiply_latency,
+            "divide": self.divide_latency,
+        }
+        return latencies[OPS[op].unit]
 
     def fetch_rate(self, code_bytes: int) -> float:
         """The bytes of code that are fetched per cycle. The rate falls linearly while the code grows from 3/4
@@ -47,6 +58,10 @@ class Machine:
 
 
 HOST: Final = Machine()
+"""A processor on which runs follow each other, as in batches, so that stores overlap with the next run."""
+
+SINGLE: Final = Machine(stores_count=True)
+"""The same processor during a single call."""
 
 
 def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
@@ -56,9 +71,11 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
     rate = machine.fetch_rate(sum(sizes))
     ready = [0.0] * len(graph.nodes)
     retired = [0.0] * machine.window  # ring buffer: when the operation one window ago was done
+    results = Counter(element for output in graph.outputs for element in output.elements)
     busy: tuple[dict[int, int], dict[int, int]] = ({}, {})
     fetched = 0
-    done = 0.0
+    done, written = 0.0, 0
+    storing: set[int] = set()
     count = 0
     for index, (op, args, _) in enumerate(graph.nodes):
         if not args:
@@ -73,11 +90,17 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
         while unit.get(cycle, 0) >= machine.units:
             cycle += 1
         unit[cycle] = unit.get(cycle, 0) + 1
-        ready[index] = cycle + _latency(machine, op)
+        ready[index] = cycle + machine.latency(op)
         done = max(done, ready[index])
+        for _ in range(results[index] if machine.stores_count else 0):
+            cycle = int(ready[index])
+            while cycle in storing:
+                cycle += 1
+            storing.add(cycle)
+            written = max(written, cycle + 1)
         retired[count % machine.window] = done
         count += 1
-    return done
+    return max(done, written)
 
 
 def spills(graph: Graph, registers: int) -> tuple[list[tuple[int, ...]], list[int]]:
@@ -138,12 +161,3 @@ def _code_bytes(
             if graph.nodes[element].args:
                 sizes[element] += machine.store_bytes
     return sizes
-
-
-def _latency(machine: Machine, op: str) -> int:
-    latency = {
-        "add": machine.add_latency,
-        "multiply": machine.multiply_latency,
-        "divide": machine.divide_latency,
-    }
-    return latency[OPS[op].unit]

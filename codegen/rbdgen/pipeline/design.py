@@ -12,7 +12,7 @@ from rbdgen.functions.function import Function
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.dependence import Dependence, dependence, dependence_of_program
 from rbdgen.graph.programs.narrowed import elements_read, narrowed
-from rbdgen.graph.programs.passes import FOR_BATCHES, apply
+from rbdgen.graph.programs.passes import FOR_BATCHES, FOR_CALLS, apply
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
@@ -144,8 +144,11 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
     if table is not None:
         signature = with_table(signature, table)
     program, signature = finished(choice.program, signature, last_passes(request, function))
-    if choice.lanes is not None:
-        verify_program(choice.lanes)
+    batch, calls = (batch_program(program), FOR_CALLS) if vectors else (None, ())
+    in_lanes = None if choice.lanes is None else apply(choice.lanes, calls)
+    if in_lanes is None:
+        program = apply(program, calls)
+    verify_program(program if in_lanes is None else in_lanes)
     return FunctionSource(
         signature,
         program,
@@ -154,9 +157,9 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         program.cost,
         function.summary,
         choice.alternatives,
-        batch_program(program) if vectors else None,
+        batch,
         function.derivative_of,
-        choice.lanes,
+        in_lanes,
         {} if function.packed(options.packed) else _dependence(function, choice.program),
     )
 

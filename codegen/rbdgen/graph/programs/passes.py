@@ -38,6 +38,15 @@ def _scheduled(graph: Graph) -> Graph:
     return passes.schedule(graph) if cost(graph).total <= LONGEST_ORDERED else graph
 
 
+def for_latency(program: Program) -> Program:
+    """Reorder every kernel so that more operations of one run overlap."""
+    return with_kernels(program, _for_latency)
+
+
+def _for_latency(graph: Graph) -> Graph:
+    return passes.scheduled_for_latency(graph) if cost(graph).total <= LONGEST_ORDERED else graph
+
+
 def cheaper(program: Program) -> Program:
     """Reduce the operations of every kernel by one round of other forms of sums and products."""
     return with_kernels(program, lambda graph: passes.pairs(passes.factor(passes.sign(graph))))
@@ -83,6 +92,12 @@ def _once(graph: Graph) -> Graph:
 
 FOR_BATCHES: Final[tuple[Pass, ...]] = (straightened, specialised, joined, without_unused_arrays)
 """The passes for the program of a batch function, after `TO_C`. Its results equal those of single calls."""
+
+
+FOR_CALLS: Final[tuple[Pass, ...]] = (for_latency,)
+"""The last passes for the program of a single call on a processor that runs operations out of order. Batches
+are made from the program before them: their lanes are bounded by the number of operations and of live values.
+"""
 
 
 def apply(program: Program, steps: Iterable[Pass]) -> Program:

@@ -12,6 +12,7 @@ PINNED: Final = Path(__file__).resolve().parents[1] / "tests" / "golden" / "chos
 _ROBOTS: Final = {
     "arm7": "7-dof arm",
     "contact_step": "quadruped on four points",
+    "contact_step_soles": "humanoid on two soles",
     "contacts_arm": "7-dof arm with a contact",
     "contacts_forward": "quadruped on four points",
     "contacts_inverse": "quadruped on four points",

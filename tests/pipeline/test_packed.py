@@ -73,7 +73,7 @@ def test_packed_results_are_the_dense_ones(dense: Library, packed: Library, lead
 def test_a_folder_says_what_its_arrays_hold(tmp_path: Path) -> None:
     """The header and the manifest list the elements that arrays hold, and all checks pass."""
     folder = rbdgen.generate(two_arms(), tmp_path, FUNCTIONS, packed=True)
-    assert "M[6]" in (folder / "two_arms.h").read_text(encoding="utf-8")
+    assert "M [6]" in (folder / "two_arms.h").read_text(encoding="utf-8")
     told = "holds these elements of an array 4 x 4, row by row: 0: 0; 1: 0-1; 2: 2; 3: 2-3; all others are 0"
     assert told in " ".join((folder / "two_arms.h").read_text(encoding="utf-8").split())
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -100,4 +100,4 @@ def test_a_folder_from_before_patterns_opens(tmp_path: Path) -> None:
 def test_command(tmp_path: Path) -> None:
     assert main(["double_pendulum", "-o", str(tmp_path), "-f", "crba", "--packed", "--no-compile"]) == 0
     header = (tmp_path / "double_pendulum" / "double_pendulum.h").read_text(encoding="utf-8")
-    assert "M[3]" in header
+    assert "M [3]" in header

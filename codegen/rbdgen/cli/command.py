@@ -23,6 +23,7 @@ from rbdgen.cli.arguments import (
     robot_of,
 )
 from rbdgen.cli.mistakes import no_command
+from rbdgen.cli.no_robot import run_cache
 from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
@@ -342,22 +343,6 @@ def _bounds(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _cache(parsed: argparse.Namespace) -> int:
-    from rbdgen.cli import tables  # noqa: PLC0415
-    from rbdgen.options import environment_cache_size  # noqa: PLC0415
-    from rbdgen.toolchain.cache import user_cache_root  # noqa: PLC0415
-    from rbdgen.toolchain.kept import clear, contents  # noqa: PLC0415
-
-    console, _ = tables.consoles()
-    root = user_cache_root()
-    if parsed.action == "clear":
-        told = tables.cleared_told(root, clear(root))
-    else:
-        told = tables.cache_told(root, contents(root), environment_cache_size())
-    console.print(told, markup=False, highlight=False, soft_wrap=True)
-    return 0
-
-
 def _completion(parsed: argparse.Namespace) -> int:
     from rbdgen.cli.completion import script  # noqa: PLC0415
 
@@ -417,6 +402,6 @@ _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "equations": _equations,
     "show": _show,
     "cover": _cover,
-    "cache": _cache,
+    "cache": run_cache,
     "completion": _completion,
 }

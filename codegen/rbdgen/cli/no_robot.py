@@ -1,4 +1,4 @@
-"""The arguments of commands that concern no robot: the cache, and completion in shells."""
+"""The commands that concern no robot, and their arguments: the cache, and completion in shells."""
 
 from __future__ import annotations
 
@@ -33,3 +33,19 @@ def completion_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh", "fish"), help="bash, zsh or fish")
     return parser
+
+
+def run_cache(parsed: argparse.Namespace) -> int:
+    from rbdgen.cli import tables  # noqa: PLC0415
+    from rbdgen.options import environment_cache_size  # noqa: PLC0415
+    from rbdgen.toolchain.cache import user_cache_root  # noqa: PLC0415
+    from rbdgen.toolchain.kept import clear, contents  # noqa: PLC0415
+
+    console, _ = tables.consoles()
+    root = user_cache_root()
+    if parsed.action == "clear":
+        told = tables.cleared_told(root, clear(root))
+    else:
+        told = tables.cache_told(root, contents(root), environment_cache_size())
+    console.print(told, markup=False, highlight=False, soft_wrap=True)
+    return 0

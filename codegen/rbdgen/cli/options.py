@@ -5,9 +5,21 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
+from typing import Any, Final
 
 from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Form, SolverPlan
 from rbdgen.emit.backends import ON_REQUEST
+
+NO_DISTANCES: Final[dict[str, Any]] = {
+    "pairs": None,
+    "srdf": None,
+    "obstacles": None,
+    "distance": None,
+    "distance_floor": 0.0,
+    "softmin": 100.0,
+    "groups": None,
+}
+"""The options of distances for commands that compute none."""
 
 
 def _add_contact_options(group: argparse._ArgumentGroup) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rbdgen.cli.no_robot import cache_parser, completion_parser
-from rbdgen.cli.options import add_emit_options, add_robot_options
+from rbdgen.cli.options import NO_DISTANCES, add_emit_options, add_robot_options
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -20,7 +20,6 @@ Rigid-body dynamics of a robot as plain C99 and as fast Python functions.
   rbdgen arm7                       write generated/arm7: C and a Python package
   rbdgen my_robot.urdf -f rnea,aba  these functions only
   rbdgen arm7 --target cortex-m4f   a folder for a small machine
-  rbdgen arm7 --target wasm32       WebAssembly for web pages and node
 
 Other commands:
   rbdgen show ROBOT                 write a page that shows it in a browser
@@ -176,14 +175,11 @@ def equations_parser() -> argparse.ArgumentParser:
         contact_from_collision=[],
         contact_set=[],
         contact_solver=None,
-        pairs=None,
-        obstacles=None,
-        distance=None,
-        distance_floor=0.0,
-        softmin=100.0,
-        groups=None,
+        cover=[],
+        capsules=None,
+        shapes=None,
+        **NO_DISTANCES,
     )
-    parser.set_defaults(cover=[], capsules=None, shapes=None, pairs=None, srdf=None)
     return parser
 
 
@@ -198,7 +194,9 @@ def cover_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     add_robot_options(parser, pairs=False)
-    parser.set_defaults(pairs="all", srdf=None)  # they are not printed, so none is proved never to meet
+    parser.set_defaults(
+        **NO_DISTANCES | {"pairs": "all"}
+    )  # they are not printed, so none is proved never to meet
     return parser
 
 

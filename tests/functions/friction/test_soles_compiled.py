@@ -161,7 +161,7 @@ def test_in_float() -> None:
 def test_operations_of_the_solver(golden: Callable[[str, str], None]) -> None:
     """Pins the operations of each plan for two soles, and of the whole step of the humanoid."""
     lines = []
-    for plan in ((4, 2, 0), (6, 2, 0), (8, 3, 0)):
+    for plan in ((4, 2, 0), (6, 2, 0), (8, 3, 0), (5, 8, 2)):
         program = apply(trace_inner(planned(humanoid(), *plan), SOLVER, "graph"), TO_C)
         lines.append(f"solver {plan}: {program.cost}\n")
         if plan == (4, 2, 0):

@@ -302,9 +302,9 @@ def _called(rows: Iterable[Function], forms: Mapping[str, str]) -> tuple[Functio
         found: list[Any] = []
         for row in traced:
             form = row.form(forms[row.name])
-            sized = row.sized(robot.model).inputs
-            names = [y.name for y in _canonical(row)]
-            given = [(y, elements_of(x, replace(y, name=name))) for y, name in zip(sized, names, strict=True)]
+            names = {y.name: z.name for y, z in zip(row.signature.inputs, _canonical(row), strict=True)}
+            sized = row.sized(robot.model).inputs  # without optional inputs that the robot does not have
+            given = [(y, elements_of(x, replace(y, name=names[y.name]))) for y in sized]
             state = called_state(robot.model, given, x)
             found += row.trace(form, robot if form.reduced else robot.model, state)
         return found

@@ -208,3 +208,19 @@ def test_own_functions_call_distances() -> None:
     assert h == pytest.approx(library.barrier(q, given), abs=1e-15)
     assert h == pytest.approx(library.distance_softmin(q, given)[0] - 0.02, abs=1e-15)
     np.testing.assert_allclose(dq, library.distance_softmin_gradient(q, given)[0], atol=1e-12)
+
+
+def test_own_functions_call_several_functions_of_distances() -> None:
+    """The robot has one kind of obstacles, so the functions lack the inputs of all others."""
+    robot = load_robot("quadruped12", "floating", obstacles="spheres=1")
+
+    @rbdgen.function(inputs={"ball": ("m", 1, 4)}, outputs={"rate": ("m/s", ()), "h": ("m", ())})
+    def closing(robot: Any, q: Any, v: Any, ball: Any) -> Any:
+        return robot.distance_softmin_gradient(q, ball)[0] @ v, robot.distance_softmin(q, ball)[0]
+
+    library = rbdgen.build(robot, functions=[closing, "distance_softmin", "distance_softmin_gradient"])
+    q, given = configuration(library), np.array([[0.5, 0.1, -0.2, 0.1]])
+    v = np.linspace(-1, 1, library.nv)
+    rate, h = library.closing(q, v, given)
+    assert h == pytest.approx(library.distance_softmin(q, given)[0], abs=1e-14)
+    assert rate == pytest.approx(library.distance_softmin_gradient(q, given)[0] @ v, abs=1e-13)

@@ -69,7 +69,7 @@ def test_the_law_at_corners(make: Any) -> None:
         (humanoid, False, False, 0.973),
         (humanoid, True, False, 0.982),
     ],
-    ids=str,
+    ids=lambda x: getattr(x, "__name__", str(x)),
 )
 def test_hard_impacts_of_soles(make: Any, wild: bool, rough: bool, solved: float) -> None:
     """The shares of impacts that are solved, of which the documentation tells."""

@@ -79,9 +79,8 @@ def main() -> None:
         d = library.distances(q, plan.balls)
         knot, pair = np.unravel_index(d.argmin(), d.shape)
         print(f"{name}: nearest {1000 * d.min():.1f} mm, {names[pair]} at knot {knot}")
-    print(
-        f"{plan.status} after {plan.iterations} iterations with {plan.q.size} variables and {d.size} distances"
-    )
+    size = f"{plan.q.size} variables and {d.size} distances"
+    print(f"{plan.status} after {plan.iterations} iterations with {size}")
 
 
 if __name__ == "__main__":

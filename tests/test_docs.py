@@ -165,12 +165,6 @@ def test_a_lifted_problem_of_optimal_control(capsys: pytest.CaptureFixture[str])
     assert lifted < shooting
 
 
-def test_distances(capsys: pytest.CaptureFixture[str]) -> None:
-    (code, told) = re.findall(r"```(?:python)?\n(.*?)```", page("distances.md"), re.DOTALL)
-    exec(code, {})
-    assert capsys.readouterr().out == told
-
-
 def test_functions_of_your_own(capsys: pytest.CaptureFixture[str]) -> None:
     """The examples of the page share their names, and those that print are followed by what they print."""
     pytest.importorskip("casadi")

@@ -17,8 +17,9 @@ def printed(name: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_the_filter_keeps_the_margin(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without the filter the arm swings through the ball."""
+    """Without the filter the arm swings through the ball. The page tells what the example prints."""
     text = printed("safety_filter", capsys)
+    assert f"\n{text}```" in (EXAMPLES.parent / "docs/distances.md").read_text(encoding="utf-8")
     alone, filtered = (float(x) for x in re.findall(r"nearest (-?[\d.]+) mm", text))
     assert alone < -50
     assert 29.9 < filtered < 40

@@ -210,7 +210,8 @@ def _unlike(sources: Sources, harmless: Sources) -> str | None:
         if name.endswith((".c", ".h", ".hpp")):
             if not text.isascii():
                 return f"{name}: not ASCII"
-            problem = _renamed(tokens(text), tokens(model), (sources.name, harmless.name))
+            ours, models = tokens(_without_names(text)), tokens(_without_names(model))
+            problem = _renamed(ours, models, (sources.name, harmless.name))
         elif name.endswith((".py", ".pyi")):
             problem = _other_python(text, model)
         elif name.endswith(".json"):
@@ -222,6 +223,12 @@ def _unlike(sources: Sources, harmless: Sources) -> str | None:
         if problem is not None:
             return f"{name}: {problem}"
     return None
+
+
+def _without_names(text: str) -> str:
+    """A header without the texts of constants that tell the names and the checksum of the description."""
+    constants = r"#define \w+_(?:NAMES_OF_\w+|DESCRIPTION_SHA256)\b.*(?:\n    .*)*"
+    return re.sub(constants, lambda found: re.sub(r'"[^"]*"', '""', found[0]), text)
 
 
 def _renamed(

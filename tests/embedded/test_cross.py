@@ -44,9 +44,10 @@ def test_operations_on_inertias(tmp_path: Path) -> None:
     options = Options.of(functions=OPERATIONS, real="float", target="cortex-m4f")
     functions = generate_inertia(options, tmp_path).manifest["functions"]
     assert list(functions) == list(OPERATIONS)
-    for facts in functions.values():
+    for name, facts in functions.items():
         assert 0 < facts["instructions"] < facts["object_bytes"]
-        assert facts["stack_bytes"] <= 64
+        # those that find the rank keep the matrix of all pivots
+        assert facts["stack_bytes"] <= {"factored_any_rank": 1088, "rank": 864}.get(name, 64)
         assert facts["outside"] == []
         assert facts["float_error"] < 1e-6
 

@@ -5,21 +5,10 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Form, SolverPlan
 from rbdgen.emit.backends import ON_REQUEST
-
-NO_DISTANCES: Final[dict[str, Any]] = {
-    "pairs": None,
-    "srdf": None,
-    "obstacles": None,
-    "distance": None,
-    "distance_floor": 0.0,
-    "softmin": 100.0,
-    "groups": None,
-}
-"""The options of distances for commands that compute none."""
 
 
 def _add_contact_options(group: argparse._ArgumentGroup) -> None:
@@ -132,6 +121,15 @@ def _add_distance_options(group: argparse._ArgumentGroup) -> None:
 
 def _said(plan: SolverPlan) -> str:
     return ",".join(map(str, plan))
+
+
+def distance_defaults() -> dict[str, Any]:
+    """The values of the options of pairs and distances if none is given."""
+    parser = argparse.ArgumentParser(add_help=False)
+    group = parser.add_argument_group()
+    _add_pair_options(group)
+    _add_distance_options(group)
+    return vars(parser.parse_args([]))
 
 
 def add_emit_options(group: argparse._ArgumentGroup) -> None:

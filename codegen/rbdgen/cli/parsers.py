@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rbdgen.cli.no_robot import cache_parser, completion_parser
-from rbdgen.cli.options import NO_DISTANCES, add_emit_options, add_robot_options
+from rbdgen.cli.options import add_emit_options, add_robot_options, distance_defaults
 from rbdgen.cli.parser import Parser
 from rbdgen.machine import REALS
 from rbdgen.options import TRIGS, Options
@@ -178,7 +178,7 @@ def equations_parser() -> argparse.ArgumentParser:
         cover=[],
         capsules=None,
         shapes=None,
-        **NO_DISTANCES,
+        **distance_defaults(),
     )
     return parser
 
@@ -195,7 +195,7 @@ def cover_parser() -> argparse.ArgumentParser:
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
     add_robot_options(parser, pairs=False)
     parser.set_defaults(
-        **NO_DISTANCES | {"pairs": "all"}
+        **distance_defaults() | {"pairs": "all"}
     )  # they are not printed, so none is proved never to meet
     return parser
 

@@ -46,8 +46,10 @@ def constants_of(facts: RobotFacts, real: Real) -> tuple[Constant, ...]:
 
 
 def string(text: str) -> str:
-    """A C string literal. Bytes outside of printable ASCII, and those with a meaning in C or
-    in its comments, become octal."""
+    """A C string literal.
+
+    Bytes that are not printable ASCII, and those that mean something in C or in its comments, become octal.
+    """
     plain = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\?*')
     return '"' + "".join(chr(x) if x in plain else f"\\{x:03o}" for x in text.encode("utf-8")) + '"'
 

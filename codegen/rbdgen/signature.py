@@ -87,6 +87,10 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
+OBSTACLES: Final[tuple[Kind, ...]] = ("obstacles", "outward_planes")
+"""The kinds of inputs that are obstacles."""
+
+
 @dataclass(frozen=True)
 class Argument:
     """One array of a function."""

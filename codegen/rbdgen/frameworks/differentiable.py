@@ -13,7 +13,7 @@ from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
 from rbdgen.frameworks.functions import More
 from rbdgen.runtime import Function, Library
 from rbdgen.runtime.arrays import Array, as_real, check_shape
-from rbdgen.signature import BAR, DOT, UPDATE, SizedArgument
+from rbdgen.signature import BAR, DOT, OBSTACLES, UPDATE, SizedArgument
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Differentiable:
     @cached_property
     def by(self) -> tuple[int, ...]:
         """The numbers of the inputs with respect to which derivatives exist."""
-        held = ["nonnegative", "held", "obstacles", "outward_planes"]
+        held = ["nonnegative", "held", *OBSTACLES]
         if self.name != UPDATE:
             held.append("parameters")
         return tuple(k for k, x in enumerate(self.inputs) if x.kind not in held)
@@ -71,8 +71,8 @@ class Differentiable:
         """The error to raise if a derivative with respect to input k is asked for, which does not exist."""
         x = self.inputs[k]
         remedy = "keep it constant, derivatives by parameters go through the table that update returns"
-        if x.kind in ("obstacles", "outward_planes"):
-            remedy = "keep it constant; the normals of distance_witness give them"
+        if x.kind in OBSTACLES:
+            remedy = "keep it constant"
         elif x.kind == "held":
             remedy = "keep it constant, or declare it without held=True"
         return ArrayTypeError(f"{self.name}: there are no derivatives by {x.name}; {remedy}")

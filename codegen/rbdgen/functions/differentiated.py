@@ -22,11 +22,9 @@ import numpy as np
 from rbdgen.errors import OptionError
 from rbdgen.functions.form import Form
 from rbdgen.functions.function import Call, Differentiated, Function, Identity
-from rbdgen.signature import BAR, DOT, Argument, Kind, Signature
+from rbdgen.signature import BAR, DOT, OBSTACLES, Argument, Kind, Signature
 
-HELD: Final[frozenset[Kind]] = frozenset(
-    {"nonnegative", "parameters", "table", "held", "obstacles", "outward_planes"}
-)
+HELD: Final[frozenset[Kind]] = frozenset({"nonnegative", "parameters", "table", "held", *OBSTACLES})
 """The kinds of inputs with respect to which functions are not differentiated by default."""
 
 
@@ -99,9 +97,7 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
             "take NAME_hvp of the function that it differentiates"
         )
     by = tuple(x for x in function.signature.inputs if x.kind not in HELD)
-    forms = [made.form]
-    if function.only_along:
-        forms = []
+    forms = [] if function.only_along else [made.form]
     if inverse is not None:
         forms.append((BY_INVERSE, made.by_inverse))
     traced = [Form(form, source, of_a_graph(name, function.name)) for form, source in forms]

@@ -100,6 +100,22 @@ class Graph:
                 found[index] = any(found[argument] for argument in args)
         return found
 
+    def needed(self) -> bytearray:
+        """For each node, whether an output depends on it."""
+        found = bytearray(len(self.nodes))
+        for output in self.outputs:
+            for element in output.elements:
+                found[element] = 1
+        for index in range(len(self.nodes) - 1, -1, -1):
+            if found[index]:
+                for argument in self.nodes[index].args:
+                    found[argument] = 1
+        return found
+
+    def live(self) -> list[int]:
+        """The nodes on which an output depends, in order."""
+        return [index for index, needed in enumerate(self.needed()) if needed]
+
     def input_element(self, position: int) -> tuple[str, int]:
         """The name of the array and the index in it for a flat input position."""
         for argument in self.inputs:

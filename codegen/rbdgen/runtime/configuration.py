@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ArrayValueError
-from ..signature import SizedArgument
+from ..signature import OBSTACLES, SizedArgument
 from .space import Element, JointCoordinates, Space
 
 Array = npt.NDArray[Any]
@@ -165,7 +165,7 @@ class Manifold:
                 return generator.uniform(high=_LONGEST_STEP, size=shape)
             if argument.kind == "planes":
                 return _random_planes(generator, shape)
-            if argument.kind in ("obstacles", "outward_planes"):
+            if argument.kind in OBSTACLES:
                 return _random_obstacles(generator, argument, shape)
             if argument.kind in ("nonnegative", "coefficients"):
                 return generator.uniform(size=shape)

@@ -13,20 +13,17 @@ from typing import Any, Final
 import numpy as np
 
 from ..errors import ArrayValueError
-from ..signature import SizedArgument, SizedSignature
+from ..signature import OBSTACLES, SizedArgument, SizedSignature
 from .arrays import is_lazy
 from .plausible import numbers_of
 
 UNIT: Final = 1e-6
 """The largest error of the length of a normal."""
 
-KINDS: Final = ("obstacles", "outward_planes")
-"""The kinds of inputs that are obstacles."""
-
 
 def has_obstacles(signature: SizedSignature) -> bool:
     """Whether a function takes obstacles."""
-    return any(x.kind in KINDS for x in signature.inputs)
+    return any(x.kind in OBSTACLES for x in signature.inputs)
 
 
 def refuses_obstacles(
@@ -38,7 +35,7 @@ def refuses_obstacles(
     del stacklevel
     for k, argument in enumerate(signature.inputs):
         given = arrays[k] if k < len(arrays) else named.get(argument.name)
-        if argument.kind in KINDS and given is not None and not is_lazy((given,)):
+        if argument.kind in OBSTACLES and given is not None and not is_lazy((given,)):
             rows = numbers_of(given)
             if rows.ndim > 1 and rows.shape[-1] == argument.shape[-1]:
                 _check(f"{signature.name}: {argument.name}", argument, rows)
@@ -51,7 +48,7 @@ def completed(
     by_position = list(arrays)
     by_name = dict(named)
     for k, argument in enumerate(signature.inputs):
-        if argument.kind not in KINDS:
+        if argument.kind not in OBSTACLES:
             continue
         if k < len(by_position):
             by_position[k] = _filled(argument, by_position[k])

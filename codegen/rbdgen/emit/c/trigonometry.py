@@ -26,7 +26,7 @@ class Trigonometry:
 
 def live_nodes(graph: Graph) -> Iterator[Node]:
     """The nodes that an output depends on; only these are printed."""
-    return (graph.nodes[index] for index in _live(graph))
+    return (graph.nodes[index] for index in graph.live())
 
 
 def angle_nodes(graph: Graph) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ def trigonometry_of(graph: Graph, *, builtin: bool) -> Trigonometry:
     first = sorted(set().union(*(needed[angle] for angle in plain)))
     calls = [
         index
-        for index in _live(graph)
+        for index in graph.live()
         if graph.nodes[index].op in TRIGONOMETRY and graph.nodes[index].args[0] in plain
     ]
     return Trigonometry(first, calls, _angle_places(graph, plain) if builtin else {})
@@ -80,20 +80,7 @@ def angle_count(graph: Graph) -> int:
 def other_nodes(graph: Graph, trigonometry: Trigonometry) -> list[int]:
     """The nodes that an output needs and that are not printed first, in order."""
     printed = {*trigonometry.first, *trigonometry.calls}
-    return [index for index in _live(graph) if index not in printed]
-
-
-def _live(graph: Graph) -> list[int]:
-    """The nodes that an output needs, in order."""
-    live = bytearray(len(graph.nodes))
-    for output in graph.outputs:
-        for element in output.elements:
-            live[element] = 1
-    for index in range(len(graph.nodes) - 1, -1, -1):
-        if live[index]:
-            for argument in graph.nodes[index].args:
-                live[argument] = 1
-    return [index for index, needed in enumerate(live) if needed]
+    return [index for index in graph.live() if index not in printed]
 
 
 def _ancestors(graph: Graph, index: int) -> set[int]:

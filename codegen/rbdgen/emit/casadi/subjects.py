@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from rbdgen.emit.casadi.entries import Callee, Subject
 from rbdgen.functions.differentiated import HELD
 from rbdgen.graph.derivatives.jacobian import jacobian_name
-from rbdgen.signature import BAR, DOT, Kind, SizedArgument, SizedSignature
+from rbdgen.signature import BAR, DOT, OBSTACLES, Kind, SizedArgument, SizedSignature
 
 Find: TypeAlias = Callable[[str], Callee | None]
 """Looks a function of the folder up by its name."""
@@ -22,7 +22,7 @@ DIFFERENTIATED: Final[tuple[Kind, ...]] = (
 )
 """The kinds of inputs by which functions of all derivatives (`Function.derivative_of`) differentiate."""
 
-CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative", "held", "obstacles", "outward_planes")
+CONSTANT: Final[tuple[Kind, ...]] = ("nonnegative", "held", *OBSTACLES)
 """The kinds of inputs by which nothing is differentiated."""
 
 

@@ -41,7 +41,7 @@ class Bounder:
             raise GraphError("a graph with lanes is bounded limb by limb; write out its lanes first")
         self.graph = graph
         self.size = sum(argument.size for argument in graph.inputs)
-        live = _live(graph)
+        live = graph.live()
         self.read = sorted({int(graph.nodes[k].value) for k in live if graph.nodes[k].op == "input"})
         """The flat positions of the inputs that outputs depend on."""
         self._inputs = [(k, int(graph.nodes[k].value)) for k in live if graph.nodes[k].op == "input"]
@@ -105,19 +105,6 @@ class Bounder:
             found[output.name] = flat[first : first + output.size].reshape(output.shape)
             first += output.size
         return found
-
-
-def _live(graph: Graph) -> list[int]:
-    """The nodes that an output depends on, in order."""
-    live = bytearray(len(graph.nodes))
-    for output in graph.outputs:
-        for element in output.elements:
-            live[element] = 1
-    for index in range(len(graph.nodes) - 1, -1, -1):
-        if live[index]:
-            for argument in graph.nodes[index].args:
-                live[argument] = 1
-    return [index for index, needed in enumerate(live) if needed]
 
 
 def _groups(graph: Graph, live: list[int]) -> list[_Group]:

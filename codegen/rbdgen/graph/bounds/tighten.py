@@ -32,7 +32,7 @@ def tightened(bounder: Bounder, box: Enclosure, to: Precision, parts: int) -> En
 
 
 def _measure(found: Enclosure) -> Array:
-    """What is to become small: the errors and the largest magnitudes of all elements."""
+    """The numbers that cuts should make small: the errors and the largest magnitudes of all elements."""
     return np.asarray(np.minimum(np.concatenate([found.error, found.largest]), _HUGE))
 
 

@@ -8,14 +8,7 @@ from rbdgen.graph.passes.rewrite import relabelled
 
 def dead(graph: Graph) -> Graph:
     """Remove the nodes on which no output depends."""
-    needed = bytearray(len(graph.nodes))
-    for output in graph.outputs:
-        for element in output.elements:
-            needed[element] = 1
-    for index in range(len(graph.nodes) - 1, -1, -1):
-        if needed[index]:
-            for argument in graph.nodes[index].args:
-                needed[argument] = 1
+    needed = graph.needed()
     place: list[int] = []
     nodes: list[Node] = []
     for (op, args, value), wanted in zip(graph.nodes, needed, strict=True):

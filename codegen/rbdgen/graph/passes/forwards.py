@@ -31,7 +31,7 @@ def forwards(graph: Graph, registers: int, latency: Callable[[str], int]) -> lis
     unknown = [len(them) for them in operands]
 
     def added(node: int) -> int:
-        """How many more values are live after the node."""
+        """The number of live values that the node adds."""
         return bool(readers[node]) - sum(unread[operand] == 1 for operand in operands[node])
 
     ready = [index for index, node in enumerate(graph.nodes) if node.args and not operands[index]]

@@ -1,4 +1,4 @@
-"""How far the capsules of real robots stand out of their shapes, and which pairs are left: docs/covers.md.
+"""Measures the excess of the capsules of real robots, and counts their pairs, for docs/covers.md.
 
 python -m benchmarks.covers                   the robots of `ROBOTS`
 python -m benchmarks.covers FILE ...          these files

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.covers import directions, outside_of_all, surface_of, uncovered
 
 from rbdgen.description.shapes.covers.fit import fitted
-from rbdgen.description.shapes.covers.surface import Field, divided, nearest, points_of
+from rbdgen.description.shapes.covers.surface import Field, divided, nearest, points_of, surfaces
 from rbdgen.description.shapes.covers.swept import Array
 
 
@@ -113,3 +113,15 @@ def test_the_field_is_within_a_step() -> None:
     assert np.abs(field(probes) - nearest(probes, points)).max() <= field.step
     far = 5.0 * directions(100)
     assert (field(far) >= nearest(far, points) - field.step).all()
+
+
+@pytest.mark.parametrize("half", [0.0, 0.3])
+def test_points_are_on_the_surface(half: float) -> None:
+    """A sphere, whose segment has no length, has points on its surface alone, too."""
+    middle, reach = np.array([[0.1, 0.2, 0.3]]), np.array([[0.0, 0.0, half]])
+    normals = directions()
+    (points,) = surfaces(middle - reach, middle + reach, np.array([0.5]), normals, 4)
+    away = points - middle
+    away[:, 2] -= np.clip(away[:, 2], -half, half)
+    assert len(points) == len(normals) + 4 * 8
+    np.testing.assert_allclose(np.linalg.norm(away, axis=1), 0.5, atol=1e-12)

@@ -14,7 +14,7 @@ INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" 
 
 
 def outside(points: Array, a: Array, b: Array, radius: float) -> Array:
-    """How far points (n, 3) lie outside of the capsule between a and b; negative inside."""
+    """The distances of points (n, 3) from the capsule between a and b; negative inside."""
     length = float(np.dot(b - a, b - a))
     t = np.clip((points - a) @ (b - a) / length, 0, 1) if length > 0 else np.zeros(len(points))
     return np.asarray(np.linalg.norm(points - a - np.outer(t, b - a), axis=1) - radius)
@@ -26,7 +26,7 @@ def ends_of(capsule: Capsule | Swept) -> tuple[Array, Array]:
 
 
 def outside_of_all(points: Array, capsules: Iterable[Capsule | Swept]) -> Array:
-    """How far points lie outside of the capsule that holds them best."""
+    """The distances of points from the capsule that holds them best."""
     return np.min([outside(points, *ends_of(x), x.radius) for x in capsules], axis=0)
 
 

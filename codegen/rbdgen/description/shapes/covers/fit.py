@@ -21,11 +21,12 @@ from rbdgen.description.shapes.covers.surface import (
     divided,
     excesses,
     points_of,
+    surfaces,
 )
 from rbdgen.description.shapes.covers.swept import Array, Swept, between, beyond
 
 ROUNDS: Final = 3
-"""How often triangles are assigned again."""
+"""The number of times that triangles are assigned again."""
 
 PARTS: Final = 6
 """Edges of triangles longer than the size of the mesh over this are divided."""
@@ -40,7 +41,8 @@ _NORMALS: Final = directions(96)
 
 _EXTREME: Final = directions(192)
 
-_TURN: Final = np.linspace(0, 2 * math.pi, 12, endpoint=False)
+RINGS: Final = 6
+"""The rings of points around a capsule that is tried."""
 
 
 def fitted(triangles: Array, count: int) -> list[Swept]:
@@ -148,7 +150,7 @@ def _costs(segments: Array, points: Array, field: Field, others: list[Swept]) ->
     """The largest plus the mean excess (m,) of the capsules around segments (m, 2, 3) that hold points."""
     a, b = segments[:, 0], segments[:, 1]
     radii = _radii(a, b, points)
-    surface = _surfaces(a, b, radii)
+    surface = surfaces(a, b, radii, _NORMALS, RINGS)
     excess = field(surface)
     for other in others:
         inside = beyond(surface.reshape(-1, 3), other).reshape(excess.shape) < 0.0
@@ -164,20 +166,6 @@ def _radii(a: Array, b: Array, points: Array) -> Array:
     t = np.clip(np.einsum("mnk,mk->mn", r, d) / squares[:, None], 0.0, 1.0)
     away = r - t[..., None] * d[:, None]
     return np.asarray(np.sqrt(np.einsum("mnk,mnk->mn", away, away).max(axis=1)))
-
-
-def _surfaces(a: Array, b: Array, radii: Array) -> Array:
-    """Points (m, n, 3) of the surfaces of capsules between ends (m, 3)."""
-    d = b - a
-    upper = (d @ _NORMALS.T > 0)[..., None]
-    ends = np.where(upper, b[:, None], a[:, None]) + radii[:, None, None] * _NORMALS
-    first = np.cross(d, np.eye(3)[np.argmin(np.abs(d), axis=1)])
-    first /= np.maximum(np.linalg.norm(first, axis=1), 1e-300)[:, None]
-    second = np.cross(d, first) / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
-    ring = np.cos(_TURN)[:, None] * first[:, None] + np.sin(_TURN)[:, None] * second[:, None]
-    steps = np.linspace(0, 1, 5)[:, None, None]
-    side = a[:, None, None] + steps * d[:, None, None] + radii[:, None, None, None] * ring[:, None]
-    return np.concatenate([ends, side.reshape(len(a), -1, 3)], axis=1)
 
 
 def _neat(capsule: Swept, points: Array, unit: float) -> Swept:

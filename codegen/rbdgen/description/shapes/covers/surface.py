@@ -136,15 +136,26 @@ def excesses(capsules: Sequence[Swept], points: Array, field: Field, count: int 
 
 def _surface(capsule: Swept, count: int) -> Array:
     """Points (n, 3) of the surface of a capsule, `count` of them on its ends."""
-    normals = directions(count)
-    a, b = capsule.ends
-    ends = np.where((normals @ capsule.axis > 0)[:, None], b, a) + capsule.radius * normals
-    first = np.cross(capsule.axis, np.eye(3)[np.argmin(np.abs(capsule.axis))])
-    first /= np.linalg.norm(first)
-    second = np.cross(capsule.axis, first)
     rings = math.isqrt(count) // 2
+    a, b = (end[None] for end in capsule.ends)
+    points = surfaces(a, b, np.array([capsule.radius]), directions(count), rings)
+    return np.asarray(points[0])
+
+
+def surfaces(a: Array, b: Array, radii: Array, normals: Array, rings: int) -> Array:
+    """Points (m, n, 3) of the surfaces of capsules between ends a and b (m, 3): on the ends where these
+    normals (k, 3) point, and on the side in `rings` rings of twice as many points.
+    """
+    d = b - a
+    upper = (d @ normals.T > 0)[..., None]
+    ends = np.where(upper, b[:, None], a[:, None]) + radii[:, None, None] * normals
+    lengths = np.linalg.norm(d, axis=1)[:, None]
+    axes = np.where(lengths > 0, d / np.maximum(lengths, 1e-300), [0.0, 0.0, 1.0])  # any one for a sphere
+    first = np.cross(axes, np.eye(3)[np.argmin(np.abs(axes), axis=1)])
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    second = np.cross(axes, first)
     turn = np.linspace(0, 2 * math.pi, 2 * rings, endpoint=False)[:, None]
-    ring = capsule.radius * (np.cos(turn) * first + np.sin(turn) * second)
-    steps = np.linspace(-capsule.half_length, capsule.half_length, rings)[:, None, None]
-    side = (capsule.center + steps * capsule.axis + ring).reshape(-1, 3)
-    return np.concatenate([ends, side])
+    ring = np.cos(turn) * first[:, None] + np.sin(turn) * second[:, None]
+    steps = np.linspace(0, 1, rings)[:, None, None]
+    side = a[:, None, None] + steps * d[:, None, None] + radii[:, None, None, None] * ring[:, None]
+    return np.concatenate([ends, side.reshape(len(a), -1, 3)], axis=1)

@@ -30,7 +30,7 @@ class Swept(NamedTuple):
         return self.center - reach, self.center + reach
 
     def placed(self, placement: Transform) -> Swept:
-        """The same capsule in the frame in which its own frame has this placement."""
+        """The capsule in an outer frame, in which its own frame has this placement."""
         R = np.array([[float(x) for x in row] for row in placement.rotation])
         p = np.array([float(x) for x in placement.translation])
         return self._replace(center=R @ self.center + p, axis=R @ self.axis)

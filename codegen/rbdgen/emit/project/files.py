@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.text import filled
@@ -17,6 +19,7 @@ def files(folder: Folder) -> dict[str, str]:
         "batch_headers": batch_headers(folder),
         "libraries": [beside for beside in folder.beside if beside.library],
         "prefix": folder.options.prefix,
+        "release": release_of(folder.robot.version),
         "flags": " ".join(folder.options.flags),
         "module": folder.options.module,
     }
@@ -25,3 +28,9 @@ def files(folder: Folder) -> dict[str, str]:
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
+
+
+def release_of(version: str) -> str:
+    """The numbers at the beginning of a version, which are a version for CMake: 0.2.0 of 0.2.0rc1."""
+    found = re.match(r"\d+(?:\.\d+){0,3}", version, re.ASCII)
+    return found[0] if found else "0"

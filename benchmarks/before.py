@@ -200,7 +200,7 @@ def compare_packages(
     ways: Callable[[Library], Ways],
     repetitions: int,
 ) -> Table:
-    """What `ways` measures of the compiled packages of both sides, such as batches and rollouts."""
+    """The measurements that `ways` takes of the compiled packages of both sides, such as batches."""
     table = Table("way", "ratio", title=f"{contest.name}: the time at {commit} over the time here")
     with checked_out(commit) as tree, tempfile.TemporaryDirectory(prefix="before-") as work:
         sides = [

@@ -146,10 +146,10 @@ def load_robot(
             inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.
         capsules: a TOML file of capsules, which replace those of the links that it names.
         shapes: whether the shapes for "collision", the default, or the "visual" ones are covered.
-        pairs: the pairs of capsules whose distances are wanted: "auto", the default if another of these
-            options is given; "all" on different bodies; "srdf" for those that the SRDF does not disable; or a
-            file with two names of links or capsules on every line. "auto" leaves out neighbours, pairs that
-            are always in contact, pairs that are proved never to meet, and those that an SRDF disables.
+        pairs: the pairs of capsules whose distances are wanted: "auto", the default unless `obstacles` alone
+            are wanted; "all" on different bodies; "srdf" for those that the SRDF does not disable; or a file
+            with two names of links or capsules on every line. "auto" leaves out neighbours, pairs that are
+            always in contact, pairs that are proved never to meet, and those that an SRDF disables.
         srdf: an SRDF with <disable_collisions>.
         obstacles: the largest number of obstacles of each kind, for distances from them, such as
             "spheres=8,capsules=2,boxes=2,halfspaces=1", or a dict.

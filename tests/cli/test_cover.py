@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,19 @@ def test_a_mesh_has_one_capsule_by_default(tmp_path: Path, capsys: pytest.Captur
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
     assert printed[0].count("[[capsule]]") == 1
+
+
+def test_inspect_tells_capsules_and_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = {"a": shape(BALL), "b": shape(BALL), "c": shape(BALL)}
+    path = robot(tmp_path, links, [joint("a", "b"), joint("b", "c", origin((0.0, 0.0, 1.0)))])
+    assert main(["inspect", str(path), "--pairs", "auto"]) == 0
+    assert (
+        "distances: 3 capsules, 0 pairs; left out: 2 neighbours, 1 proved apart\n" in capsys.readouterr().out
+    )
+    assert main(["inspect", str(path), "--pairs", "all", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["distances"]
+    assert told == {
+        "capsules": ["a/0", "b/0", "c/0"],
+        "pairs": ["a/0~b/0", "a/0~c/0", "b/0~c/0"],
+        "left_out": [],
+    }

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from support.covers import Array, joint, origin, robot
 
 from rbdgen.model.apart import proved_apart, ranges
-from rbdgen.model.carried import Carried, Placed, distances, sampled
+from rbdgen.model.clearances import Placed, distances, sampled
+from rbdgen.model.distances import Capsule
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.pairs import samples
 from rbdgen.pipeline.robot import load_robot
@@ -27,11 +28,11 @@ def arm(folder: Path, joints: list[str]) -> Model:
     return load_robot(robot(folder, links, joints)).model
 
 
-def ball(body: int, center: tuple[float, float, float], radius: float) -> Carried:
-    return Carried(body, Vector(*center), Vector(0.0, 0.0, 1.0), 0.0, radius)
+def ball(body: int, center: tuple[float, float, float], radius: float) -> Capsule:
+    return Capsule("", "", body, Vector(*center), Vector(0.0, 0.0, 1.0), 0.0, radius)
 
 
-def closest(model: Model, pair: tuple[Carried, Carried], count: int = 4000) -> float:
+def closest(model: Model, pair: tuple[Capsule, Capsule], count: int = 4000) -> float:
     """The least distance of two capsules in random configurations and at the corners of the limits."""
     of = ranges(model)
     q = samples(model, of, count)
@@ -42,7 +43,7 @@ def closest(model: Model, pair: tuple[Carried, Carried], count: int = 4000) -> f
 
 
 @st.composite
-def chains(draw: st.DrawFn) -> tuple[list[str], list[Carried]]:
+def chains(draw: st.DrawFn) -> tuple[list[str], list[Capsule]]:
     """Joints of random kinds, limits and places, some of which follow others, and two capsules."""
     number = st.floats(-0.5, 0.5).map(lambda x: round(x, 3))
     count = draw(st.integers(1, 4))
@@ -62,13 +63,13 @@ def chains(draw: st.DrawFn) -> tuple[list[str], list[Carried]]:
     for body in (draw(st.integers(-1, count - 2)), count - 1):
         x, y, z = draw(st.tuples(number, number, number))
         axis = Vector(math.sin(x), 0.0, math.cos(x))
-        pair.append(Carried(body, Vector(x, y, z), axis, abs(y), 0.01 + abs(z) / 8))
+        pair.append(Capsule("", "", body, Vector(x, y, z), axis, abs(y), 0.01 + abs(z) / 8))
     return joints, pair
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(chains())
-def test_what_is_proved_is_true(tmp_path: Path, chain: tuple[list[str], list[Carried]]) -> None:
+def test_what_is_proved_is_true(tmp_path: Path, chain: tuple[list[str], list[Capsule]]) -> None:
     joints, (one, other) = chain
     model = arm(tmp_path, joints)
     if one.body == other.body or max(one.body, other.body) >= model.nbodies:

@@ -95,8 +95,11 @@ def test_pairs_of_an_srdf(tmp_path: Path) -> None:
     assert found.left_out == (("a/0", "b/0", "SRDF: Never"), ("a/0", "c/0", "SRDF: Never"))
     (line,) = [x for x in loaded.warnings if "SRDF" in x]
     assert "2 pairs are neighbours, which the SRDF does not disable: b/0 c/0, c/0 d/0; kept" in line
-    found = wanted(path, srdf=srdf(tmp_path, "ca"))
-    assert found.pairs == (("a/0", "d/0"), ("b/0", "d/0"))
+    for options in ({}, {"obstacles": "spheres=1"}):
+        found = wanted(path, srdf=srdf(tmp_path, "ca"), **options)
+        assert found.pairs == (("a/0", "d/0"), ("b/0", "d/0"))
+    with pytest.raises(RbdgenError, match=r"is for pairs='auto'.* and pairs='srdf'.*; leave it out"):
+        load_robot(path, pairs="all", srdf=srdf(tmp_path, "ca"))
 
 
 def test_pairs_of_a_file(tmp_path: Path) -> None:

@@ -27,6 +27,11 @@ def robot_as_json(robot: Robot, warnings: Iterable[str]) -> dict[str, Any]:
         ],
         "merged_into_world": merged.get(WORLD, []),
         "frames": {name: names[frame.body] for name, frame in robot.known_frames.items()},
+        "distances": {
+            "capsules": [capsule.name for capsule in robot.model.distances.capsules],
+            "pairs": list(robot.model.distances.names),
+            "left_out": [list(pair) for pair in robot.model.distances.left_out],
+        },
         "warnings": list(warnings),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from math import degrees
@@ -25,6 +26,7 @@ from rbdgen.functions.table import ALL
 from rbdgen.functions.whole import WHOLE
 from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
+from rbdgen.model.distances import DistanceSet
 from rbdgen.prove.prove import Proof
 from rbdgen.signature import Argument
 from rbdgen.toolchain.kept import Cleared, Contents
@@ -153,7 +155,7 @@ def robot_tree(robot: Robot) -> Tree:
 
 
 def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
-    """Prints the robot's tree, its snapped rotations and its warnings."""
+    """Prints the robot's tree, its snapped rotations, its capsules and pairs, and its warnings."""
     console.print(robot_tree(robot))
     for snap in robot.snapped:
         console.print(
@@ -162,7 +164,17 @@ def inspect(console: Console, robot: Robot, warnings: Iterable[str]) -> None:
             markup=False,
             soft_wrap=True,
         )
+    if robot.model.distances.capsules:
+        console.print(_distances_told(robot.model.distances), markup=False, soft_wrap=True)
     warn(console, warnings)
+
+
+def _distances_told(own: DistanceSet) -> str:
+    """The numbers of capsules and of pairs, and of those left out by their reason without details."""
+    reasons = Counter(reason.partition(":")[0] for _, _, reason in own.left_out)
+    left_out = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    told = f"distances: {len(own.capsules)} capsules, {len(own.pairs)} pairs"
+    return f"{told}; left out: {left_out}" if left_out else told
 
 
 MOST_WARNINGS = 12

@@ -14,7 +14,7 @@ Reason: TypeAlias = str
 """Why a pair is left out, such as "neighbours", "proved apart: 511 boxes" or "SRDF: Never"."""
 
 Segments: TypeAlias = Literal["plain", "exact"]
-"""How the closest points of two segments are computed, see `docs/distances.md`."""
+"""The formula for the closest points of two segments, see `docs/distances.md`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,4 @@ class Distances:
 
 
 NO_DISTANCES: Final = Distances()
-"""Those of a robot for which no distances are wanted."""
+"""The value for a robot for which no distances are wanted."""

@@ -165,7 +165,7 @@ COUNTS: Final[dict[Form, tuple[int, ...]]] = {
     "--contact-sole": (2, 5),
     "--contact-loop": (3,),
 }
-"""How many numbers may follow a link in each form."""
+"""The numbers of coordinates and sizes that may follow a link in each form."""
 
 
 def contact_from(option: Form, text: str) -> Contact:

@@ -28,9 +28,18 @@ def with_options(
     softmin: object = 100.0,
     groups: object = None,
 ) -> Distances:
-    """The distances with these options, see `rbdgen.load_robot`. Raises OptionError for others."""
+    """The distances with these options, see `rbdgen.load_robot`.
+
+    Raises OptionError for an option that is not known, and for one that nothing would use.
+    """
     if not (distance is None or (isinstance(distance, str) and distance in get_args(Segments))):
         raise OptionError(f"distance {told(distance)} is not known; choose plain or exact")
+    if not made.capsules and (distance, floor, softmin, groups) != (None, 0.0, 100.0, None):
+        given = {"distance": distance, "distance_floor": floor, "softmin": softmin, "groups": groups}
+        usual = {"distance_floor": 0.0, "softmin": 100.0}
+        name = next(name for name, value in given.items() if value != usual.get(name))
+        asked = " or ".join((option("pairs", "auto"), option("obstacles", "spheres=1")))
+        raise OptionError(f"{name} is an option of distances, and none are wanted; give {asked}, too")
     form: Segments | None = None if distance is None else "exact" if distance == "exact" else "plain"
     return replace(
         made,

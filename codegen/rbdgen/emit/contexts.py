@@ -133,7 +133,7 @@ class CRow(Generic[Facts]):
 
     @property
     def identifier(self) -> str:
-        """Its name in a namespace of C++."""
+        """The name of the row in a namespace of C++."""
         name = self.macro.lower()
         return f"{name}_" if name in RESERVED else name
 

@@ -204,7 +204,7 @@ class DistanceFacts:
     groups: Mapping[str, tuple[int, ...]]
     """The pairs of each group that has a smooth minimum."""
     segments: str
-    """How the closest points of two segments are computed."""
+    """The formula for the closest points of two segments, "plain" or "exact"."""
     floor: float
     """The rounding of the distance of axes, in m."""
     softmin: float

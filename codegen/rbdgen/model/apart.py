@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbdgen.model.carried import Array, Carried, angle, array, distances, placed
+from rbdgen.model.clearances import Array, angle, array, distances, placed
+from rbdgen.model.distances import Capsule
 from rbdgen.model.joints import Helical, Prismatic, Revolute
 from rbdgen.model.model import Model
 from rbdgen.spatial.ops import NO_TRANSFORM, Vector
@@ -71,7 +72,7 @@ class _Step(NamedTuple):
     """An upper bound on the distance of the capsule's axis from the joint's axis."""
 
 
-def proved_apart(model: Model, one: Carried, other: Carried, of: Range) -> int | None:
+def proved_apart(model: Model, one: Capsule, other: Capsule, of: Range) -> int | None:
     """The number of boxes of a proof that two capsules never meet; None if there is no proof within `BUDGET`.
 
     Joints that turn without limits take all angles. There is no proof if a joint between the capsules has
@@ -115,7 +116,7 @@ def _halved(centers: Array, halves: Array, along: Array) -> tuple[Array, Array]:
     return np.concatenate([centers - shift, centers + shift]), np.concatenate([halves, halves])
 
 
-def _chain(model: Model, capsule: Carried, top: int, of: Range) -> list[_Step] | None:
+def _chain(model: Model, capsule: Capsule, top: int, of: Range) -> list[_Step] | None:
     """The joints from a body down to a capsule; None if a proof cannot treat them."""
     steps: list[_Step] = []
     reach = max(_length(end) for end in capsule.ends)
@@ -143,7 +144,7 @@ def _length(vector: Vector) -> float:
 
 def _gap(
     model: Model,
-    chains: Sequence[tuple[Carried, list[_Step]]],
+    chains: Sequence[tuple[Capsule, list[_Step]]],
     moved: Sequence[int],
     centers: Array,
     halves: Array,

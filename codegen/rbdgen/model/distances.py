@@ -48,6 +48,12 @@ class Capsule:
     radius: float
     excess: float | None = None
 
+    @property
+    def ends(self) -> tuple[Vector, Vector]:
+        """The ends of its segment."""
+        reach = self.axis * self.half_length
+        return self.center - reach, self.center + reach
+
 
 class Pair(NamedTuple):
     """Two things whose distance is one element of the results."""
@@ -123,8 +129,9 @@ class DistanceSet:
         }
 
     def renumbered(self, number: Mapping[int, int]) -> DistanceSet:
-        """The same on the bodies of a part of a robot, with their new indices. It has no pairs if the part
-        lacks a body with a capsule.
+        """The capsules and pairs on the bodies of a part of a robot, with their new indices.
+
+        There are none if the part lacks a body with a capsule.
         """
         if any(capsule.body not in number for capsule in self.capsules):
             return NO_DISTANCES

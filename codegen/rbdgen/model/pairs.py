@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from rbdgen.description.capsules import Capsule, Reason
+from rbdgen.description.capsules import Reason
 from rbdgen.model.apart import Range, proved_apart, ranges
-from rbdgen.model.carried import Array, Carried, sampled
+from rbdgen.model.clearances import Array, sampled
+from rbdgen.model.distances import Capsule
 from rbdgen.model.model import WORLD, Model
 
 SAMPLES = 2000
@@ -36,13 +37,14 @@ class Chosen:
     """Kept pairs that are never closer than `NEAR` in random configurations, which is no proof."""
 
 
-def all_pairs(capsules: Sequence[Carried]) -> list[Pair]:
+def all_pairs(capsules: Sequence[Capsule]) -> list[Pair]:
     """All pairs of capsules of different bodies. Links that do not move are one body."""
     return [(i, j) for i, j in combinations(range(len(capsules)), 2) if capsules[i].body != capsules[j].body]
 
 
-def neighbours(model: Model, capsules: Sequence[Carried], pairs: Sequence[Pair]) -> set[Pair]:
+def neighbours(model: Model, pairs: Sequence[Pair]) -> set[Pair]:
     """The pairs of which one body is the nearest one above the other that has capsules."""
+    capsules = model.distances.capsules
     having = {x.body for x in capsules}
     above = {}
     for i in having - {WORLD}:
@@ -57,29 +59,25 @@ def neighbours(model: Model, capsules: Sequence[Carried], pairs: Sequence[Pair])
     }
 
 
-def automatic(
-    model: Model,
-    capsules: Sequence[Capsule],
-    carried: Sequence[Carried],
-    disabled: Mapping[frozenset[str], str],
-) -> Chosen:
+def automatic(model: Model, disabled: Mapping[frozenset[str], str]) -> Chosen:
     """All pairs without those of neighbours, those that are disabled, those that are in contact in all random
     configurations, and those that are proved never to meet.
 
     `disabled` maps pairs of links to the reason of an SRDF.
     """
-    pairs = all_pairs(carried)
-    near = neighbours(model, carried, pairs)
+    capsules = model.distances.capsules
+    pairs = all_pairs(capsules)
+    near = neighbours(model, pairs)
     chosen = without_disabled([x for x in pairs if x not in near], capsules, disabled)
     chosen.left_out = {**dict.fromkeys(sorted(near), "neighbours"), **chosen.left_out}
     of = ranges(model)
     candidates, chosen.kept = chosen.kept, []
-    least, most = sampled(model, carried, candidates, samples(model, of))
+    least, most = sampled(model, capsules, candidates, samples(model, of))
     for pair, low, high in zip(candidates, least, most, strict=True):
         if high < 0:
             chosen.left_out[pair] = "always in contact"
             continue
-        boxes = proved_apart(model, carried[pair[0]], carried[pair[1]], of) if low > CLEAR else None
+        boxes = proved_apart(model, capsules[pair[0]], capsules[pair[1]], of) if low > CLEAR else None
         if boxes is not None:
             chosen.left_out[pair] = f"proved apart: {boxes} box{'' if boxes == 1 else 'es'}"
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from rbdgen.description.shapes.covers.pairs_file import Disabled, read_disabled,
 from rbdgen.description.shapes.covers.wanted import wanted_of
 from rbdgen.errors import DescriptionError, OptionError
 from rbdgen.model.build import Base, build_robot
-from rbdgen.model.carried import Carried, carried
+from rbdgen.model.distances import Capsule as OnBody
 from rbdgen.model.mimic import Mimics
 from rbdgen.model.model import Model
 from rbdgen.model.pairs import (
@@ -67,26 +68,33 @@ def distances_of(
         path = getattr(given, name)
         if not (path is None or (isinstance(path, str | os.PathLike) and os.fspath(path))):
             raise OptionError(f"{name} {told(path)} is no path; give that of a file")
-    ways = given.pairs if given.pairs is not None or given.obstacles is not None else "auto"
+    ways = given.pairs
+    if ways is None and (given.obstacles is None or given.srdf is not None):
+        ways = "auto"
     if ways is not None and not (isinstance(ways, str | os.PathLike) and os.fspath(ways)):
         raise OptionError(f"pairs {told(ways)} is not known; give auto, all, srdf or the path of a file")
     if ways == "srdf" and given.srdf is None:
         raise OptionError(
             f"{option('pairs', 'srdf')} needs the pairs of an SRDF; give {option('srdf', 'FILE')}"
         )
+    if given.srdf is not None and ways not in ("auto", "srdf"):
+        raise OptionError(
+            f"{option('srdf', str(given.srdf))} is for {option('pairs', 'auto')} and "
+            f"{option('pairs', 'srdf')}; leave it out"
+        )
     role = "collision" if given.shapes is None else given.shapes
     capsules, lines = capsules_of(description, wanted_of(given.cover), given.capsules, role)  # type: ignore[arg-type]
-    robot = build_robot(description, base, mimic=mimic)
+    covered = replace(description, distances=Distances(tuple(capsules)))
+    model = build_robot(covered, base, mimic=mimic).model
     links = [link.name for link in description.links]
     disabled = Disabled({}, []) if given.srdf is None else read_disabled(given.srdf, links)  # type: ignore[arg-type]
-    on_bodies = carried(capsules, robot.attachments)
     about: list[str] = []
     if ways is None:
         chosen = Chosen([])
     elif ways in _WAYS:
-        chosen, about = _by_rule(str(ways), robot.model, capsules, on_bodies, disabled)
+        chosen, about = _by_rule(str(ways), model, disabled)
     else:
-        chosen = _of_file(ways, capsules, on_bodies, links)
+        chosen = _of_file(ways, capsules, model, links)
     names = [x.name for x in capsules]
     lines = [*lines, *disabled.unknown, *(f"{description.path}: {line}" for line in about)]
     return Distances(
@@ -96,16 +104,15 @@ def distances_of(
     ), lines
 
 
-def _by_rule(
-    rule: str, model: Model, capsules: Sequence[Capsule], on_bodies: Sequence[Carried], disabled: Disabled
-) -> tuple[Chosen, list[str]]:
+def _by_rule(rule: str, model: Model, disabled: Disabled) -> tuple[Chosen, list[str]]:
     """The pairs of a robot by a rule of `_WAYS`, and lines about them."""
-    pairs, lines = all_pairs(on_bodies), []
+    capsules = model.distances.capsules
+    pairs, lines = all_pairs(capsules), []
     if len(pairs) > MOST_PAIRS:
         what = f"{len(capsules)} capsules have {len(pairs):,} pairs, more than {MOST_PAIRS:,}"
         raise OptionError(f"{what}; give {option('pairs', 'FILE')}, or fewer capsules")
     if rule == "auto":
-        chosen = automatic(model, capsules, on_bodies, disabled.reasons)
+        chosen = automatic(model, disabled.reasons)
         always = [pair for pair, reason in chosen.left_out.items() if reason == "always in contact"]
         if always:
             what = f"in contact in all of {SAMPLES} random configurations, and left out"
@@ -116,7 +123,7 @@ def _by_rule(
             lines.append(f"{_listed(chosen.far, capsules, what)}; {kept}")
     else:
         chosen = without_disabled(pairs, capsules, disabled.reasons if rule == "srdf" else {})
-        close = sorted(neighbours(model, on_bodies, pairs) & set(chosen.kept))
+        close = sorted(neighbours(model, pairs) & set(chosen.kept))
         if close and rule == "srdf":
             lines.append(f"{_listed(close, capsules, 'neighbours, which the SRDF does not disable')}; kept")
     if not chosen.kept:
@@ -125,17 +132,15 @@ def _by_rule(
 
 
 def _of_file(
-    path: str | os.PathLike[str],
-    capsules: Sequence[Capsule],
-    on_bodies: Sequence[Carried],
-    links: Sequence[str],
+    path: str | os.PathLike[str], capsules: Sequence[Capsule], model: Model, links: Sequence[str]
 ) -> Chosen:
     """The pairs that a file lists, in its order."""
+    bodies = [x.body for x in model.distances.capsules]
     found: dict[Pair, None] = {}
     for asked in read_pairs(path, capsules, links):
         for i in asked.capsules[0]:
             for j in asked.capsules[1]:
-                if on_bodies[i].body == on_bodies[j].body:
+                if bodies[i] == bodies[j]:
                     where, _, line = asked.where.rpartition(":")
                     what = f"pair {' '.join(escaped(x, 40) for x in asked.names)}: one body"
                     raise DescriptionError(where, int(line), what, "name two that move against each other")
@@ -143,7 +148,7 @@ def _of_file(
     return Chosen(list(found))
 
 
-def _listed(pairs: Sequence[Pair], capsules: Sequence[Capsule], what: str) -> str:
+def _listed(pairs: Sequence[Pair], capsules: Sequence[OnBody], what: str) -> str:
     """A sentence about pairs, with the first ones by name."""
     named = (" ".join(escaped(capsules[k].name, 40) for k in pair) for pair in islice(pairs, _LISTED))
     more = f" and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""

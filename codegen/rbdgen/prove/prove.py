@@ -37,7 +37,7 @@ _HEADING: Final = "\n## Proof\n"
 
 @dataclass(frozen=True)
 class Proof:
-    """What the analysis says of one function."""
+    """The result of the analysis of one function."""
 
     function: str
     alarms: int

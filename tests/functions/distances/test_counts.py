@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.distances import arm
 
+from rbdgen import resources
 from rbdgen.description.capsules import Obstacles, Segments
 from rbdgen.functions.table import lookup
 from rbdgen.model.model import Model
@@ -26,6 +29,13 @@ def total(model: Model, name: str) -> int:
 @pytest.mark.parametrize(("form", "name"), list(PINNED))
 def test_pairs_of_the_arm(form: Segments, name: str) -> None:
     assert total(arm(form).model, name) == PINNED[form, name]
+
+
+def test_the_page_tells_these_operations() -> None:
+    page = " ".join((resources.package_root().parents[1] / "docs/distances.md").read_text("utf-8").split())
+    told = re.search(r"Their distances take (\d+) operations, and their gradient (\d+),", page)
+    assert told
+    assert [int(x) for x in told.groups()] == [PINNED["plain", x] for x in ("distances", "distance_jacobian")]
 
 
 def test_with_inputs_and_outputs_counted() -> None:

@@ -143,7 +143,7 @@ def along() -> dict[str, Array]:
 
 @cache
 def difference() -> dict[str, Array]:
-    """The same by central differences of fourth order."""
+    """The rates by central differences of fourth order."""
     h, start = 1e-6, inputs()
     rates = {x.removesuffix("_dot"): rate for x, rate in moving("contact_step_jvp").items()}
 

@@ -118,9 +118,9 @@ class Response(NamedTuple):
     """The velocities that the impulse of a corner causes along the axes of its plane."""
 
     rows: Rows
-    """Those of the frame, G P^T, 6 x 3."""
+    """The velocities of the frame, G P^T, 6 x 3."""
     own: Rows
-    """Those of the corner, P G P^T, 3 x 3."""
+    """The velocities of the corner, P G P^T, 3 x 3."""
 
     @classmethod
     def of(cls, arm: Arm, G: Rows) -> Response:

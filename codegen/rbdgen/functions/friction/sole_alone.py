@@ -33,7 +33,7 @@ class Turn(NamedTuple):
 
     impulse: list[Scalar]
     velocities: list[Scalar]
-    """Those of the frame."""
+    """The velocities of the frame along its rows."""
 
 
 class Taken(NamedTuple):
@@ -65,7 +65,7 @@ def step_of_sole(
     Args:
         problem: the equations of the sole. The impulses of other contacts count as constant.
         each: the impulses of its corners.
-        velocities: those of its frame.
+        velocities: the velocities of its frame along its rows.
         damping: the damping of the step.
     """
     c = problem.yielding(problem.felt(velocities), each, biased=True)

@@ -1,15 +1,17 @@
-"""Capsules on the bodies of a model, and their distances for many configurations at once."""
+"""The distances of capsules on the bodies of a model, for many configurations at once.
+
+The formulas are those of `functions/distances/segments.py`, on arrays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.description.capsules import Capsule
-from rbdgen.model.attachments import Attachment
+from rbdgen.model.distances import Capsule
 from rbdgen.model.joints import Angle, Coordinate, Joint
 from rbdgen.model.model import WORLD, Model
 from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
@@ -17,35 +19,7 @@ from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 Array: TypeAlias = npt.NDArray[np.float64]
 
 LEAST: float = 1.5e-14
-"""A floor under the square of the sine between two axes, see `between_segments`."""
-
-
-class Carried(NamedTuple):
-    """A capsule in the frame of the body that carries it, or in that of the world, in m."""
-
-    body: int
-    center: Vector
-    axis: Vector
-    half_length: float
-    radius: float
-
-    @property
-    def ends(self) -> tuple[Vector, Vector]:
-        """The ends of its segment."""
-        reach = self.axis * self.half_length
-        return self.center - reach, self.center + reach
-
-
-def carried(capsules: Iterable[Capsule], attachments: Iterable[Attachment]) -> list[Carried]:
-    """Capsules of links, in the frames of bodies."""
-    of_links = {x.link: x for x in attachments}
-    found = []
-    for capsule in capsules:
-        attachment = of_links[capsule.link]
-        R, p = attachment.placement
-        center, axis = R.apply(Vector(*capsule.center)) + p, R.apply(Vector(*capsule.axis))
-        found.append(Carried(attachment.body, center, axis, capsule.half_length, capsule.radius))
-    return found
+"""A floor under the square of the sine of the angle between two axes, see `distances`."""
 
 
 def coordinate_of(joint: Joint, q: Array) -> Coordinate:
@@ -88,7 +62,7 @@ class Placed(NamedTuple):
     radius: Array
 
 
-def placed(capsule: Carried, pose: Transform, count: int) -> Placed:
+def placed(capsule: Capsule, pose: Transform, count: int) -> Placed:
     """A capsule at poses of its body, whose numbers are arrays (n,)."""
     center, axis = pose.rotation.apply(capsule.center) + pose.translation, pose.rotation.apply(capsule.axis)
     half_length, radius = np.array(capsule.half_length), np.array(capsule.radius)
@@ -115,7 +89,7 @@ def distances(one: Placed, other: Placed) -> Array:
 
 
 def sampled(
-    model: Model, capsules: Sequence[Carried], pairs: Sequence[tuple[int, int]], q: Array
+    model: Model, capsules: Sequence[Capsule], pairs: Sequence[tuple[int, int]], q: Array
 ) -> tuple[Array, Array]:
     """The least and the largest distances (m,) of pairs (m, 2) of capsules at configurations q (nq, n)."""
     count = q.shape[1]

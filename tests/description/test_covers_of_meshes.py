@@ -119,7 +119,7 @@ def test_the_field_is_within_a_step() -> None:
 def test_points_are_on_the_surface(half: float) -> None:
     """A sphere, whose segment has no length, has points on its surface alone, too."""
     middle, reach = np.array([[0.1, 0.2, 0.3]]), np.array([[0.0, 0.0, half]])
-    normals = directions()
+    normals = directions(40)
     (points,) = surfaces(middle - reach, middle + reach, np.array([0.5]), normals, 4)
     away = points - middle
     away[:, 2] -= np.clip(away[:, 2], -half, half)

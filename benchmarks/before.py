@@ -42,7 +42,7 @@ SECONDS: Final = 0.05
 """The duration of one run of one link, in s. Runs of both sides alternate."""
 
 Ways = Mapping[str, Callable[[], float]]
-"""Measures the time of one run in ns, by what is measured."""
+"""Functions that measure the time of one run in ns, by the name of the measurement."""
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def test_inspect_tells_capsules_and_pairs(tmp_path: Path, capsys: pytest.Capture
         "distances: 3 capsules, 0 pairs; left out: 2 neighbours, 1 proved apart\n" in capsys.readouterr().out
     )
     assert main(["inspect", str(path), "--pairs", "all", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["distances"]
+    told = json.loads(capsys.readouterr().out)["distance_pairs"]
     assert told == {
         "capsules": ["a/0", "b/0", "c/0"],
         "pairs": ["a/0~b/0", "a/0~c/0", "b/0~c/0"],

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
+from rbdgen.model.distances import DistanceSet
 from rbdgen.model.model import WORLD, Body
 from rbdgen.model.robot import Robot
+
+
+class _Pairs(NamedTuple):
+    """The names of capsules and of pairs, and the pairs that are left out with the reason."""
+
+    capsules: list[str]
+    pairs: list[str]
+    left_out: list[list[str]]
+
+    @classmethod
+    def of(cls, own: DistanceSet) -> _Pairs:
+        """The capsules and pairs of a robot."""
+        return cls([x.name for x in own.capsules], list(own.names), [list(pair) for pair in own.left_out])
 
 
 def robot_as_json(robot: Robot, warnings: Iterable[str]) -> dict[str, Any]:
@@ -27,11 +41,7 @@ def robot_as_json(robot: Robot, warnings: Iterable[str]) -> dict[str, Any]:
         ],
         "merged_into_world": merged.get(WORLD, []),
         "frames": {name: names[frame.body] for name, frame in robot.known_frames.items()},
-        "distances": {
-            "capsules": [capsule.name for capsule in robot.model.distances.capsules],
-            "pairs": list(robot.model.distances.names),
-            "left_out": [list(pair) for pair in robot.model.distances.left_out],
-        },
+        "distance_pairs": _Pairs.of(robot.model.distances)._asdict(),
         "warnings": list(warnings),
     }
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 from rbdgen.description.capsules import Distances, Obstacles, Segments
 from rbdgen.description.quoting import told
@@ -18,6 +18,15 @@ MOST: Final = 1000
 """The largest number of obstacles of a kind."""
 
 KINDS: Final = tuple(field.name for field in fields(Obstacles))
+
+
+class _Asked(NamedTuple):
+    """The options that pairs and obstacles have in common, with their defaults."""
+
+    distance: object = None
+    distance_floor: object = 0.0
+    softmin: object = 100.0
+    groups: object = None
 
 
 def with_options(
@@ -34,12 +43,11 @@ def with_options(
     """
     if not (distance is None or (isinstance(distance, str) and distance in get_args(Segments))):
         raise OptionError(f"distance {told(distance)} is not known; choose plain or exact")
-    if not made.capsules and (distance, floor, softmin, groups) != (None, 0.0, 100.0, None):
-        given = {"distance": distance, "distance_floor": floor, "softmin": softmin, "groups": groups}
-        usual = {"distance_floor": 0.0, "softmin": 100.0}
-        name = next(name for name, value in given.items() if value != usual.get(name))
-        asked = " or ".join((option("pairs", "auto"), option("obstacles", "spheres=1")))
-        raise OptionError(f"{name} is an option of distances, and none are wanted; give {asked}, too")
+    asked = _Asked(distance, floor, softmin, groups)
+    given = [name for name, *both in zip(asked._fields, asked, _Asked(), strict=True) if both[0] != both[1]]
+    if given and not made.capsules:
+        wanted = " or ".join((option("pairs", "auto"), option("obstacles", "spheres=1")))
+        raise OptionError(f"{given[0]} is an option of distances, and none are wanted; give {wanted}, too")
     form: Segments | None = None if distance is None else "exact" if distance == "exact" else "plain"
     return replace(
         made,

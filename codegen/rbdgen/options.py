@@ -59,6 +59,8 @@ class Options:
     """
     packed: bool = False
     """Whether matrices only hold elements that are not always 0, and symmetric elements once."""
+    same_bits: bool = False
+    """Whether batches give the bits of single calls, and not only of other batches, which may be faster."""
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
@@ -80,7 +82,7 @@ class Options:
             if not isinstance(given, str) and (given is not None or name != "name"):
                 example = getattr(Options, name) or "my_robot"
                 raise OptionError(f"{option(name, given)}: give a text, such as {example!r}")
-        for name in ("savings", "contract", "packed", "coordinates"):
+        for name in ("savings", "contract", "packed", "same_bits", "coordinates"):
             if not isinstance(given := getattr(self, name), bool):
                 raise OptionError(f"{name}={given!r}: give True or False")
         if not _positive(self.budget):
@@ -150,7 +152,7 @@ class Options:
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
         told = asdict(self)
-        for name in ("params", "emit", "coordinates"):
+        for name in ("same_bits", "params", "emit", "coordinates"):
             if told[name] == getattr(Options(), name):
                 del told[name]
         return told

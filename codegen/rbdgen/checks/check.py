@@ -177,7 +177,7 @@ def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
             for source in sources
             if (folder / (batch_function := f"{source[:-2]}_batch.c")).is_file()
         ]
-        yield _selftest("batches = single calls, bit for bit", folder, [*sources, *batch_functions, batches])
+        yield _selftest("batches of any size, bit for bit", folder, [*sources, *batch_functions, batches])
 
 
 def _selftest(what: str, folder: Path, sources: Sequence[str]) -> Finding:

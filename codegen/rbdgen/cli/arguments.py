@@ -42,6 +42,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         budget=parsed.budget_operations,
         budget_flash=parsed.budget_flash,
         packed=parsed.packed,
+        same_bits=parsed.same_bits,
         params=tuple(parsed.param),
         emit=tuple(parsed.emit),
         knots=parsed.knots,

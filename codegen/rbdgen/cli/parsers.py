@@ -344,6 +344,11 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         action="store_true",
         help="matrices only hold elements that are not always 0, symmetric ones once; see the header",
     )
+    group.add_argument(
+        "--same-bits",
+        action="store_true",
+        help="batches give the bits of single calls, which takes them more operations for some functions",
+    )
     named = "NAME_vjp, NAME_jvp and NAME_hvp"
     group.add_argument("--coordinates", action="store_true", help=f"{named} by the nq numbers of q, not nv")
     group.add_argument(

@@ -113,12 +113,19 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         **({"derivative_of": function.derivative_of} if function.derivative_of else {}),
         **({"dependence": _dependence(function)} if function.dependence else {}),
         **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
+        **({} if function.same_bits else {"batch_operations": _batch_operations(function)}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(text.encode()),
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
         **({} if error is None else {"float_error": error}),
     }
+
+
+def _batch_operations(function: FunctionSource) -> dict[str, int]:
+    """The operations of a batch function that has a program of its own."""
+    assert function.batch is not None
+    return operation_counts(function.batch.cost)
 
 
 def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:

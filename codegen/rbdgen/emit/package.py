@@ -302,6 +302,8 @@ class FunctionSource:
     """The program with alike limbs as lanes. If it exists, it is printed for one state in place of
     `program`.
     """
+    same_bits: bool = True
+    """Whether `batch` computes the bits of a single call. Otherwise it is a program of its own."""
     dependence: Mapping[str, Mapping[str, tuple[int, ...]]] = field(default_factory=dict)
     """For a product with derivatives: the elements of each output that depend on each element of a direction,
     by output and direction (see `graph.programs.dependence`).

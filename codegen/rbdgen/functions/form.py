@@ -46,6 +46,12 @@ def where_coupled(model: Model) -> bool:
     return not model.coupling.is_trivial
 
 
+def nowhere(model: Model) -> bool:
+    """False for every robot."""
+    del model
+    return False
+
+
 SMALL_ARM = 6
 """The largest number of degrees of freedom of a small robot. The longer a chain is, the more a factor of M
 costs compared with articulated bodies.
@@ -115,6 +121,10 @@ class Form:
     """The sweeps of the form, if it consists of nothing else."""
     former_name: str | None = None
     """The name of the form in earlier versions, which users may still give."""
+    calls: bool = False
+    """Whether the form is a straight line around the programs of other functions. `trace` then traces these
+    functions in their first forms.
+    """
 
     def does(self, model: Model) -> bool:
         """Whether the form supports this robot."""

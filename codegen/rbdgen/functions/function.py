@@ -109,6 +109,8 @@ class Function:
     """The features that a robot must have."""
     around: Around | None = None
     """Describes the parts of the function, if it is a straight line around loops."""
+    calls: Around | None = None
+    """Describes the parts of the function's form that calls other functions, if there is one."""
     on_request: bool = False
     """Whether lists of all functions of a robot omit this one, see `table.rows_of`."""
 
@@ -187,6 +189,7 @@ class Function:
             only_along=False,
             composition=None,
             around=None,
+            calls=None,
             differentiated=differentiated,
             whole=whole,
         )
@@ -354,15 +357,25 @@ class Inner:
 
 
 @dataclass(frozen=True)
+class Called:
+    """The program of another function in the middle of a straight line, in the form that is chosen for it."""
+
+    row: Function
+    """The other function."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Inputs and outputs of the other function, each with the name that the line uses instead."""
+
+
+@dataclass(frozen=True)
 class Around:
-    """Describes a function that is a straight line around loops. All inputs and outputs of the line that no
-    loops give or read are those of the function.
+    """Describes a function that is a straight line around loops or around programs of other functions. All
+    inputs and outputs of the line that these do not give or read are those of the function.
     """
 
     line: Function
     """The straight line. It has a form of the same name for each form of the function."""
-    inner: tuple[Inner, ...]
-    """The loops in the order in which they run."""
+    inner: tuple[Inner | Called, ...]
+    """The loops and programs in the order in which they run."""
     implicit: Implicit | None = None
     """Differentiates the loops, if the function has derivatives along directions."""
 

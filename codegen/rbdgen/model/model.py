@@ -12,7 +12,7 @@ from rbdgen.model.coupling import Coupling, Elimination, coupling_of, eliminatio
 from rbdgen.model.distances import NO_DISTANCES, DistanceSet
 from rbdgen.model.frames import WORLD_FRAME, Frame
 from rbdgen.model.inertia import Inertia
-from rbdgen.model.joints import Coordinate, Joint
+from rbdgen.model.joints import Coordinate, Joint, Turning
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.spatial.ops import NO_TRANSFORM, Transform, Vector
 from rbdgen.spatial.scalar import is_zero
@@ -95,6 +95,7 @@ class Model:
             "nq": self.nq - followers,
             "nv": self.nv - followers,
             "nx": 2 * (self.nv - followers),
+            "nturns": sum(body.joint.nv for body in self.bodies if isinstance(body.joint.type, Turning)),
             "njoints": self.nv - followers - (6 if self.is_floating else 0),
             "nbodies": bodies,
             "ninertial": 10 * bodies,

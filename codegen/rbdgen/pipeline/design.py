@@ -26,7 +26,7 @@ from rbdgen.selection.axes import BodyAxes, search
 from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.parameter_table import Table, table_of, with_table
-from rbdgen.signature import BAR, DOT, Argument, SizedArgument
+from rbdgen.signature import BAR, DOT, Argument, SizedArgument, SizedSignature
 
 LONGEST_BATCH: Final = 100_000
 """The largest number of written operations for which a function gets a batch function. To compile a batch
@@ -139,12 +139,17 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         lanes=lanes(options.real) if vectors else 1,
         table=table,
         limbs=request.limbs_refused(function) is None,
+        apart=not options.same_bits and options.trig != "libm",
     ).choose(function, request.forced(function.name))
     signature = function.sized(request.model, len(table.defaults) if table else 0)
     if table is not None:
         signature = with_table(signature, table)
-    program, signature = finished(choice.program, signature, last_passes(request, function))
+    passes, sized = last_passes(request, function), signature
+    program, signature = finished(choice.program, signature, passes)
     batch, calls = (batch_program(program), FOR_CALLS) if vectors else (None, ())
+    apart = None
+    if vectors and choice.apart is not None:
+        apart = _apart(*finished(choice.apart, sized, passes), signature, batch)
     in_lanes = None if choice.lanes is None else apply(choice.lanes, calls)
     if in_lanes is None:
         program = apply(program, calls)
@@ -157,9 +162,10 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         program.cost,
         function.summary,
         choice.alternatives,
-        batch,
+        apart or batch,
         function.derivative_of,
         in_lanes,
+        apart is None,
         {} if function.packed(options.packed) else _dependence(function, choice.program),
     )
 
@@ -178,6 +184,17 @@ def _dependence(function: Function, program: Program) -> Dependence:
     moved = MODES[made.mode].moved
     weights = {y.name + BAR for y in made.of.signature.outputs}
     return dependence_of_program(program, {x.name + DOT for x in made.by} if moved else weights)
+
+
+def _apart(
+    line: Program, described: SizedSignature, signature: SizedSignature, batch: Program | None
+) -> Program | None:
+    """The straight line, if it is better for batches than the program that has the bits of single calls.
+
+    Its outputs must have the same known zeros (`described`) as those of the function.
+    """
+    own = batch_program(line) if described == signature else None
+    return own if own is not None and (batch is None or own.cost.total < batch.cost.total) else None
 
 
 def batch_program(program: Program) -> Program | None:

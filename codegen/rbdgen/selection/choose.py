@@ -57,6 +57,8 @@ class Choice:
     alternatives: dict[str, Cost] = field(default_factory=dict)
     lanes: Program | None = None
     """The program with alike limbs as the lanes of vectors, if that is faster."""
+    apart: Program | None = None
+    """The straight line with the fewest operations, for batches, if `program` is another one."""
 
 
 def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
@@ -112,6 +114,7 @@ def choose(
     sums: bool = True,
     lanes: int = 1,
     limbs: bool = True,
+    apart: bool = False,
 ) -> Choice:
     """The cheapest form after the passes. Raises OptionError for an unknown form.
 
@@ -120,9 +123,10 @@ def choose(
 
     `axes` are those that the search found, or None to keep the model's own. `forced` names the form to take.
     `sums` is that of `subjects`. `lanes` is the number of values of a vector that neighbouring runs of a loop
-    may share (1 for none). `limbs` says whether alike limbs may be the lanes of vectors.
+    may share (1 for none). `limbs` says whether alike limbs may be the lanes of vectors. `apart` says whether
+    batches may have a program of their own.
     """
-    return _Choosing(function, model, axes, engine, forced, sums, lanes, limbs).choice()
+    return _Choosing(function, model, axes, engine, forced, sums, lanes, limbs, apart).choice()
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,7 @@ class _Choosing:
     sums: bool
     lanes: int
     limbs: bool
+    apart: bool
 
     def choice(self) -> Choice:
         """The cheapest form: count straight lines, compare with loops, search axes for the best line."""
@@ -147,7 +152,12 @@ class _Choosing:
         for count in tried:
             alternatives.setdefault(count.form.name, count.cost)
         looped = self._in_loops(*plainly[self.axes], tried, alternatives)
-        return looped or self._in_a_line(plainly, tried, alternatives)
+        if looped is None:
+            return self._in_a_line(plainly, tried, alternatives)
+        if not self.apart or not tried or tried[0].cost.total > LIMITS.longest_apart:
+            return looped
+        line = replace(self, limbs=False)._in_a_line(plainly, tried, alternatives)
+        return replace(looped, apart=line.program)
 
     def _forms(self) -> list[Form]:
         if self.forced is not None:
@@ -255,7 +265,9 @@ class _Choosing:
             in_limbs = self._over_limbs(tried_on, most)
             limit = inf if self.forced else LIMITS.most_batch_loss * simple.cost.total
             if in_limbs is not None and in_limbs.by_limb.cost.total <= limit:
-                return Choice(in_limbs.by_limb, LIMBS, in_limbs.axes, alternatives, in_limbs.lanes)
+                fewer = self.apart and simple.cost.total < in_limbs.by_limb.cost.total
+                apart = apply(simple, ORDER) if fewer else None
+                return Choice(in_limbs.by_limb, LIMBS, in_limbs.axes, alternatives, in_limbs.lanes, apart)
             if self.forced:
                 raise OptionError(
                     f"{option('variants', {self.function.name: LIMBS})}: its straight line has more than "

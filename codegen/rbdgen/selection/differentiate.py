@@ -16,17 +16,16 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.expanded import expanded
-from rbdgen.functions.function import Around, Differentiated, Function, Inner, Whole
+from rbdgen.functions.function import Around, Called, Differentiated, Function, Inner, Whole
 from rbdgen.functions.whole import BY_CALLS, BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
-from rbdgen.graph.cost import Cost, cost
+from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
 from rbdgen.graph.derivatives.jacobian import by_columns, by_rows, hessian, with_gradient
 from rbdgen.graph.derivatives.reverse import transposed, vjp
 from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.around import around
 from rbdgen.graph.programs.passes import ONCE, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, Result, straight_line
 from rbdgen.graph.replay import replay
@@ -38,6 +37,8 @@ from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import Composed, with_forms
 from rbdgen.selection.implicit import ImplicitLine
+from rbdgen.selection.inner import around_inner, is_straight, placed
+from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.parameter_table import TABLE, Table
 from rbdgen.selection.products import LineOfProducts
 from rbdgen.selection.tangents import moving, tangents, velocities_of
@@ -69,6 +70,7 @@ class Chooser:
     lanes: int = 1
     table: Table | None = None
     limbs: bool = True
+    apart: bool = False
     _lines: dict[str, Choice] = field(default_factory=dict)
     _compositions: dict[str, Composed] = field(default_factory=dict)
 
@@ -83,6 +85,8 @@ class Chooser:
             return self._whole(function, function.whole, forced)
         if function.around is not None:
             return self._around(function, function.around, forced)
+        if function.calls is not None:
+            return self._calling(function, function.calls, forced)
         return self._choose(function, forced, self.lanes)
 
     def _around(self, function: Function, made: Around, forced: str | None) -> Choice:
@@ -111,16 +115,44 @@ class Chooser:
         chosen = Choice(program, form, chosen.axes, {form: program.cost})
         return self._with_loops(function, chosen, inner)
 
-    def _with_loops(self, function: Function, line: Choice, inner: Sequence[Inner]) -> Choice:
+    def _with_loops(self, function: Function, line: Choice, inner: Sequence[Inner | Called]) -> Choice:
         """The program of a straight line around these loops."""
+        return self._with_inner(function, line, self._inner(function, inner), line.form)
+
+    def _inner(self, function: Function, inner: Sequence[Inner | Called]) -> list[Choice]:
+        """The programs in the middle of a straight line. A function that is called twice is chosen once."""
         model, engine = function.held_by(self.model), self._engine_of_loops
-        loops = [apply(trace_inner(model, x, engine), TO_C) for x in inner]
-        outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
-        inside = sum((program.cost for program in loops), Cost())
-        alternatives = {name: count + inside for name, count in line.alternatives.items()}
-        return replace(
-            line, program=around(_graph_of(line.program), loops, outputs), alternatives=alternatives
-        )
+        called = {x.row.name: x.row for x in inner if isinstance(x, Called)}
+        chosen = {name: replace(self, apart=False).choose(row) for name, row in called.items()}
+        return [
+            placed(chosen[x.row.name], x)
+            if isinstance(x, Called)
+            else Choice(apply(trace_inner(model, x, engine), TO_C), "loops", "")
+            for x in inner
+        ]
+
+    def _with_inner(self, function: Function, line: Choice, inner: Sequence[Choice], form: str) -> Choice:
+        outputs = [Result(x.name, x.shape) for x in function.sized(function.held_by(self.model)).outputs]
+        return around_inner(line, _graph_of(line.program), inner, outputs, form)
+
+    def _calling(self, function: Function, made: Around, forced: str | None) -> Choice:
+        """The straight line around programs of other functions, if one of these is no straight line itself.
+        Otherwise the cheapest straight line of the whole function, whose parts share operations.
+        """
+        form = next(form.name for form in function.forms if form.calls)
+        if self.table is not None or forced not in (None, form):
+            return self._choose(function, forced, self.lanes)
+        inner = self._inner(function, made.inner)
+        called = [choice for choice, x in zip(inner, made.inner, strict=True) if isinstance(x, Called)]
+        if forced is None and all(map(is_straight, called)):
+            return self._choose(function, forced, self.lanes)
+        engine = self._engine_of_loops
+        line = replace(self, engine=engine)._choose(_line_of(function, made), None, 1)
+        found = self._with_inner(function, line, inner, form)
+        if not self.apart or forced is not None or found.program.cost.total > LIMITS.longest_apart:
+            return found
+        whole = self._choose(function, None, 1)
+        return replace(found, apart=whole.program, alternatives={**whole.alternatives, **found.alternatives})
 
     def _line_of_products(self, function: Function) -> Composed | None:
         """The composition that a function is, or of which it is a derivative along a direction, if that has
@@ -191,6 +223,7 @@ class Chooser:
             sums=self.sums,
             lanes=lanes,
             limbs=self.limbs,
+            apart=self.apart,
         )
 
     @collection_paused()

@@ -54,18 +54,29 @@ class ImplicitLine:
         for y in signature.outputs:
             if y.name not in found:
                 outputs.append((y.name, y.shape, [Expr(builder, builder.number(0.0))] * y.size))
-        return builder.graph(outputs), (*self.made.inner, inner)
+        return builder.graph(outputs), (*self.loops, inner)
+
+    @property
+    def solver(self) -> Inner:
+        """The loops that solve the equation."""
+        (solver, *_) = self.loops
+        return solver
+
+    @property
+    def loops(self) -> tuple[Inner, ...]:
+        """All loops of the function."""
+        return tuple(x for x in self.made.inner if isinstance(x, Inner))
 
     @property
     def solution(self) -> Moving:
         """The solution of the equation, which the line reads."""
-        name, size = next(iter(self.made.inner[0].loops(self.model).outputs.items()))
+        name, size = next(iter(self.solver.loops(self.model).outputs.items()))
         return Moving(name, (size,))
 
     @property
     def problem(self) -> set[str]:
         """The arrays that describe the equation."""
-        return set(self.made.inner[0].reads(self.model))
+        return set(self.solver.reads(self.model))
 
     def _reverse(
         self, builder: Builder, implicit: Implicit, arrays: dict[str, list[Expr]]

@@ -36,6 +36,11 @@ class Limits:
     Loops over columns do not count. A batch runs these loops as one straight line with about three fifths of
     the operations, and compilers take long for lines of more than 100 000 operations.
     """
+    longest_apart: int = 40_000
+    """The limit on operations of a straight line that is made for batches alone, beside a program in loops.
+
+    Longer lines take long to design and to compile, and batches then run the loops.
+    """
     registers: float = 2.0
     """The number of registers of 32 bytes, as AVX2 has them, that the longest vectors fill."""
     tried_lengths: int = 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rbdgen.emit.batch.loops import print_loop_tiles
 from rbdgen.emit.batch.tiles import print_tiles
 from rbdgen.emit.c.headers import calls_sincos, needs_of
@@ -9,10 +11,17 @@ from rbdgen.emit.c.lanes import lanes_file, lanes_style
 from rbdgen.emit.c.parts import Body
 from rbdgen.emit.c.printer import Style
 from rbdgen.emit.folder import Folder, FolderFunction
+from rbdgen.emit.numbers import literal
+from rbdgen.emit.selftest.bits import Array, plain_inputs
 from rbdgen.emit.selftest.context import unwritten
+from rbdgen.emit.selftest.golden import BUILTIN
 from rbdgen.emit.text import filled
 from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.run import run
 from rbdgen.machine import lanes
+
+_LARGEST = 1e30
+"""The largest allowed distance, which a float holds, too."""
 
 
 def files(folder: Folder) -> dict[str, str]:
@@ -44,7 +53,7 @@ def files(folder: Folder) -> dict[str, str]:
     made[f"{name}_batch_selftest.c"] = filled(
         "batch/ROBOT_batch_selftest.c.jinja",
         robot=robot,
-        functions=[(x.shown, x.tested, _counting(x)) for x in folder.batches],
+        functions=[(x.shown, x.tested, _counting(x), _allowed(x, folder)) for x in folder.batches],
         unwritten=unwritten(options.real),
     )
     return made
@@ -58,7 +67,30 @@ def _counting(function: FolderFunction) -> str:
     bit (`differ`).
     """
     source = function.source
-    return "unequal" if source.lanes is not None or source.program.lanes_are_freedoms else "differ"
+    vectors = source.lanes is not None or source.program.lanes_are_freedoms
+    return "unequal" if source.same_bits and vectors else "differ"
+
+
+def _allowed(function: FolderFunction, folder: Folder) -> list[str]:
+    """The largest distance of each output of a batch function from that of a single call, as a literal, if
+    the batch function has a program of its own; otherwise nothing.
+
+    C computes the bits of the interpreter, so the distances at the states of the self-test are known. Twice
+    as much is allowed.
+    """
+    source, real = function.source, folder.options.real
+    if source.same_bits or source.batch is None:
+        return []
+    inputs = plain_inputs(source.signature.inputs, folder.facts.manifold, real)
+    single, batch = (run(program, inputs, BUILTIN) for program in (source.printed, source.batch))
+    return [literal(2 * _distance(single[x.name], batch[x.name]), real) for x in source.signature.outputs]
+
+
+def _distance(values: Array, others: Array) -> float:
+    """The largest distance between elements, of those that are finite."""
+    with np.errstate(invalid="ignore"):
+        distances = np.abs(np.asarray(values, float) - others)
+    return min(float(distances[np.isfinite(distances)].max(initial=0.0)), _LARGEST)
 
 
 def _sincos(folder: Folder) -> str:

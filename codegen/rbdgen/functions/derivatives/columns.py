@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from rbdgen.access import MatrixView, column, whole
+from rbdgen.functions.derivatives.forward import from_classical
 from rbdgen.functions.derivatives.known_columns import KnownColumns
 from rbdgen.functions.derivatives.solved import Solved, named, torque_derivatives
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
@@ -36,8 +37,10 @@ Rows = Sequence[Mapping[int, Scalar]]
 """A sparse matrix: row i maps j to the entry."""
 
 
-def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
+def aba_derivatives_columns(reduced: ReducedModel, *, values: bool = False) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau. With `values`, they
+    also give `a`.
+    """
     nv, ancestors = reduced.model.coupling.independent, reduced.model.elimination.ancestors
     related, known = related_dofs(ancestors), KnownColumns(reduced)
     below = MatrixView("transposed_W", nv).entries((j, i) for i, above in enumerate(ancestors) for j in above)
@@ -46,13 +49,15 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
         f"minus_d{u}": MatrixView(f"minus_d{u}", nv).block(range(nv), some)
         for u, some in known.unknown.items()
     }
+    accelerations = {"a": whole("a", nv)} if values else {}
     torques = FormLoop(
         "torques",
-        lambda x: _torques(reduced, x, known),
+        lambda x: _torques(reduced, x, known, values=values),
         inputs=("q", "v", "tau"),
         writes={
             "transposed_W": whole("transposed_W", nv * nv),
             "inverse_D": factor["inverse_D"],
+            **accelerations,
             **unsolved,
             **known.writes,
         },
@@ -82,7 +87,7 @@ def aba_derivatives_columns(reduced: ReducedModel) -> LoopedForm:
     scratch = {"transposed_W": nv * nv, "inverse_D": nv, "minus_dq": nv * nv, "minus_dv": nv * nv}
     return LoopedForm(
         (torques, *solves, inverse, *known.shifts()),
-        dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
+        dict.fromkeys(accelerations, nv) | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
         {**scratch, **known.scratch},
     )
 
@@ -118,14 +123,17 @@ def without(nv: int, dofs: Set[int]) -> tuple[int, ...]:
     return tuple(i for i in range(nv) if i not in dofs)
 
 
-def _torques(reduced: ReducedModel, x: State, known: KnownColumns) -> Arrays:
-    """The inverse factor of M, the columns to solve for, and the known columns of a floating base."""
+def _torques(reduced: ReducedModel, x: State, known: KnownColumns, *, values: bool) -> Arrays:
+    """The inverse factor of M, the columns to solve for, and the known columns of a floating base; with
+    `values`, also the accelerations.
+    """
     coupling, s = reduced.model.coupling, Solved.at(reduced, x)
     qdd = named(solved(s.W, s.factor.inverse_diagonal, s.torques), x.naming, "qdd")
     torques = torque_derivatives(reduced, replace(x, v=s.v, a=coupling.extended(qdd)))
     return {
         "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.W],
         "inverse_D": s.factor.inverse_diagonal,
+        **({"a": from_classical(reduced.model, x.v, qdd)} if values else {}),
         **{
             f"minus_d{u}": [neg(row[k]) for row in rows for k in known.unknown[u]]
             for u, rows in zip("qv", torques, strict=True)

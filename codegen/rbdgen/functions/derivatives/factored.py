@@ -8,19 +8,28 @@ product W D^-1 L^-T therefore saves operations that M^-1 itself would spend on z
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives
+from rbdgen.functions.derivatives.forward import ForwardDynamicsDerivatives, from_classical
 from rbdgen.functions.derivatives.known_columns import KnownColumns, add_base_terms
 from rbdgen.functions.derivatives.solved import Solved, torque_derivatives
 from rbdgen.functions.inertia_matrix.inverse import weighted_square
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.rows import Rows, transposed
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 
 
 def aba_derivatives_factored(reduced: ReducedModel, x: State) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom at q, v, tau and fext.
+    """dFD/dq, dFD/dv and dFD/dtau, see `aba_and_derivatives_factored`."""
+    return aba_and_derivatives_factored(reduced, x)[1]
+
+
+def aba_and_derivatives_factored(
+    reduced: ReducedModel, x: State
+) -> tuple[Sequence[Scalar], ForwardDynamicsDerivatives]:
+    """FD, dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom at q, v, tau and fext.
 
     Joint resistance is included. External forces turn with the bodies.
     """
@@ -40,4 +49,5 @@ def aba_derivatives_factored(reduced: ReducedModel, x: State) -> ForwardDynamics
 
     da_dq, da_dv = solutions(by_q, known.known["q"]), solutions(by_v, known.known["v"])
     add_base_terms(reduced, x.q, x.v, da_dq, da_dv)
-    return ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
+    a = from_classical(reduced.model, x.v, solved.accelerations)
+    return a, ForwardDynamicsDerivatives(da_dq, da_dv, Minv)

@@ -66,14 +66,30 @@ def aba_derivatives(
     naming: Naming = unnamed,
     resistance: Slopes | None = None,
 ) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom. The arguments are those of `aba`.
+    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom. The arguments are those of
+    `aba_and_derivatives`.
+    """
+    return aba_and_derivatives(model, q, v, tau, fext, naming, resistance)[1]
+
+
+def aba_and_derivatives(
+    model: Model,
+    q: Sequence[Coordinate],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    naming: Naming = unnamed,
+    resistance: Slopes | None = None,
+) -> tuple[Sequence[Scalar], ForwardDynamicsDerivatives]:
+    """FD and its derivatives over the independent degrees of freedom. The arguments are those of `aba`.
 
     `fext` turns with the bodies. tau does not include the torques of joint resistance, whose derivatives are
     given as `resistance`.
     """
     coupling = model.coupling
     forward = aba if coupling.is_trivial else forward_dynamics_composite
-    qdd = coupling.extended(forward(model, q, v, tau, fext, naming))
+    a = forward(model, q, v, tau, fext, naming)
+    qdd = coupling.extended(a)
     inverse_dynamics = rnea_derivatives(model, q, v, qdd, fext, naming, beside=True)
     add_to_diagonal(inverse_dynamics.dtau_da, terms_of(model, by_acceleration, State(q)))
     if resistance is not None:
@@ -85,7 +101,7 @@ def aba_derivatives(
     for body in model.bodies:
         if body.floats:
             add_base_velocity(body.joint, v, da_dv)
-    return ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
+    return a, ForwardDynamicsDerivatives(da_dq, da_dv, Minv)
 
 
 def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
@@ -101,14 +117,26 @@ def add_base_velocity(joint: Joint, v: Sequence[Scalar], da_dv: Rows) -> None:
             da_dv[own + row][k + 3] = sub(da_dv[own + row][k + 3], by_angular[row])
 
 
+def from_classical(model: Model, v: Sequence[Scalar], classical: Sequence[Scalar]) -> list[Scalar]:
+    """The accelerations; that of a floating base is a - w x v, where a is its classical acceleration."""
+    a = list(classical)
+    for joint in (body.joint for body in model.bodies if body.floats):
+        rates, own = joint.slice(v), joint.idx_v
+        turned = Vector(*rates[3:]).cross(Vector(*rates[:3]))
+        a[own : own + 3] = map(sub, a[own : own + 3], turned)
+    return a
+
+
 def negative_product(A: Rows, B: Rows) -> Rows:
     """-A B."""
     return [[neg(value) for value in row] for row in product(A, B)]
 
 
-def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
-    nv = reduced.nv
+def aba_derivatives_looped(reduced: ReducedModel, *, values: bool = False) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau. With `values`, they
+    also give `a`.
+    """
+    nv, qdd = reduced.nv, "a" if values else "qdd"
     accelerations = looped(reduced, ("a",), *forward_dynamics())
     torques = looped(reduced, OUTPUTS[:2], *derivatives(OUTPUTS[:2], beside=True))
     if any(freedoms(reduced.model)):
@@ -116,13 +144,13 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
         accelerations = loops_with_less(reduced, accelerations)
         torques = loops_with_added(reduced, torques, slopes)
     parts = (
-        accelerations.renamed({"a": "qdd"}),
-        torques.renamed({"a": "qdd"}),
+        accelerations.renamed({"a": qdd}),
+        torques.renamed({"a": qdd}),
         minv_looped(reduced).renamed({"Minv": "da_dtau"}),
     )
     first, *others = parts
     loops = [*first.loops, *(s for part in others for s in part.loops if s.name != "joints")]
-    scratch = {"qdd": nv, "dtau_dq": nv * nv, "dtau_dv": nv * nv}
+    scratch = {"dtau_dq": nv * nv, "dtau_dv": nv * nv} | ({} if values else {qdd: nv})
     for part in parts:
         scratch |= {name: max(size, scratch.get(name, 0)) for name, size in part.scratch.items()}
     products = (_product(nv, "da_dq", "dtau_dq"), _product(nv, "da_dv", "dtau_dv"))
@@ -130,7 +158,7 @@ def aba_derivatives_looped(reduced: ReducedModel) -> LoopedForm:
     base = [_base_velocity(nv, joint) for joint in floating]
     return LoopedForm(
         (*loops, *products, *base),
-        dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
+        ({qdd: nv} if values else {}) | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
         scratch,
         {name: values for part in parts for name, values in part.tables.items()},
     )

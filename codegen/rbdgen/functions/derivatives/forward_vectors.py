@@ -16,6 +16,7 @@ from typing import Final
 
 from rbdgen.access import MatrixView, whole
 from rbdgen.functions.derivatives.columns import related_dofs
+from rbdgen.functions.derivatives.forward import from_classical
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.derivatives.one_frame import COLUMNS, base_step, column, derivatives
 from rbdgen.functions.inertia_matrix.chains import ROW_WIDTH, ChainLanes
@@ -139,8 +140,10 @@ AT_ACCELERATIONS = Freedoms(
 )
 
 
-def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
-    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau."""
+def aba_derivatives_vectors(reduced: ReducedModel, *, values: bool = False) -> LoopedForm:
+    """The loops for outputs `da_dq`, `da_dv`, `da_dtau`, nv x nv, from inputs q, v, tau. With `values`, they
+    also give `a`.
+    """
     lanes, nv = FreedomLanes(reduced), reduced.nv
     chains = ChainLanes(lanes)
 
@@ -156,8 +159,22 @@ def aba_derivatives_vectors(reduced: ReducedModel) -> LoopedForm:
     lanes.loops, lanes.tables = list(resisted.loops), dict(resisted.tables)
     known, shift = _known(lanes) if lanes.first else ([], [])
     by_state, by_torque = _solves(chains)
-    lanes.loops += [*known, *by_state, *shift, *by_torque]
-    return lanes.form(dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
+    given = [_base_acceleration(reduced)] if values and lanes.first else []
+    lanes.loops += [*known, *by_state, *shift, *by_torque, *given]
+    accelerations = {"a": nv} if values else {}
+    return lanes.form(accelerations | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
+
+
+def _base_acceleration(reduced: ReducedModel) -> FormLoop:
+    """The loop that makes the accelerations those of the coordinates of the base."""
+    own = whole("a", BASE)
+    return FormLoop(
+        "acceleration",
+        lambda x: {"new_a": from_classical(reduced.model, x.v, x.arrays["a"])},
+        {"new_a": own},
+        {"a": own},
+        ("v",),
+    )
 
 
 def _rows(lanes: FreedomLanes) -> FormLoop:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,8 @@ from rbdgen.functions.derivatives.by_forces import (
     unit_rates,
 )
 from rbdgen.functions.derivatives.columns import aba_derivatives_columns
-from rbdgen.functions.derivatives.factored import aba_derivatives_factored
-from rbdgen.functions.derivatives.forward import (
-    ForwardDynamicsDerivatives,
-    aba_derivatives,
-    aba_derivatives_looped,
-)
+from rbdgen.functions.derivatives.factored import aba_and_derivatives_factored
+from rbdgen.functions.derivatives.forward import aba_and_derivatives, aba_derivatives_looped
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
@@ -30,6 +28,7 @@ from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
+from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.freedoms import freedoms_fill
 from rbdgen.sweeps.inputs import State
 
@@ -50,9 +49,15 @@ def _local(reduced: ReducedModel, x: State) -> Outputs:
     return list(map(flat, rnea_derivatives_local(reduced, x.q, x.v, x.a, x.fext, x.naming)[:3]))
 
 
-def _product(model: Model, x: State) -> ForwardDynamicsDerivatives:
+def _product(model: Model, x: State) -> Outputs:
     tau, resistance = less(model, x), slopes(model, x)
-    return aba_derivatives(model, x.q, x.v, tau, x.fext, x.naming, resistance)
+    a, found = aba_and_derivatives(model, x.q, x.v, tau, x.fext, x.naming, resistance)
+    return [a, *map(flat, found)]
+
+
+def _factor_factor(reduced: ReducedModel, x: State) -> Outputs:
+    a, found = aba_and_derivatives_factored(reduced, x)
+    return [a, *map(flat, found)]
 
 
 def _one_frame_fext(model: Model, x: State) -> Outputs:
@@ -66,15 +71,21 @@ def _local_fext(reduced: ReducedModel, x: State) -> Outputs:
 
 
 def _product_fext(model: Model, x: State) -> Outputs:
-    found = _product(model, x)
-    by_fext = motions_by_rates(model, x.q, list(map(model.coupling.extended, found.da_dtau)), x.naming)
-    return [*map(flat, found), flat(by_fext)]
+    _, *found = _product(model, x)
+    rates = list(map(model.coupling.extended, _rows(found[-1], model)))
+    return [*found, flat(motions_by_rates(model, x.q, rates, x.naming))]
 
 
 def _factored_fext(reduced: ReducedModel, x: State) -> Outputs:
-    found = aba_derivatives_factored(reduced, x)
-    rates = list(map(reduced.model.coupling.extended, found.da_dtau))
-    return [*map(flat, found), flat(motions_by_rates_local(reduced, x.q, rates, x.naming))]
+    _, *found = _factor_factor(reduced, x)
+    rates = list(map(reduced.model.coupling.extended, _rows(found[-1], reduced.model)))
+    return [*found, flat(motions_by_rates_local(reduced, x.q, rates, x.naming))]
+
+
+def _rows(matrix: Sequence[Scalar], model: Model) -> list[Sequence[Scalar]]:
+    """The rows of a matrix over the independent degrees of freedom."""
+    nv = model.coupling.independent
+    return [matrix[k : k + nv] for k in range(0, nv * nv, nv)]
 
 
 def _pinocchio_rnea_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
@@ -88,6 +99,11 @@ def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, 
     by_q, by_v = x["resistance"].slopes
     Minv = symmetric(data.Minv)
     return data.ddq_dq - Minv * by_q, data.ddq_dv - Minv * by_v, Minv
+
+
+def _pinocchio_aba_and_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    derivatives = _pinocchio_aba_derivatives(pin, model, data, x)
+    return data.ddq.copy(), *derivatives
 
 
 def _forces(x: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -183,23 +199,23 @@ RNEA_DERIVATIVES = Function(
     derivative_of="rnea",
 )
 
-ABA_DERIVATIVES = Function(
-    Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
-    "analytical derivatives of forward dynamics",
-    (
-        Form(
-            "product", _PRODUCT, lambda model, x: list(map(flat, _product(model, x))), degrees="independent"
+
+def _of_forward_dynamics(*, values: bool) -> tuple[Form, ...]:
+    """The forms of the derivatives of forward dynamics; with `values`, the accelerations come first."""
+    first = 0 if values else 1
+    return (
+        Form("product", _PRODUCT, lambda model, x: _product(model, x)[first:], degrees="independent"),
+        cheap("factor_factor", _FACTOR, lambda reduced, x: _factor_factor(reduced, x)[first:], "independent"),
+        in_loops(
+            _COLUMNS,
+            partial(aba_derivatives_columns, values=values),
+            "columns",
+            for_size=False,
+            degrees="independent",
         ),
-        cheap(
-            "factor_factor",
-            _FACTOR,
-            lambda reduced, x: list(map(flat, aba_derivatives_factored(reduced, x))),
-            "independent",
-        ),
-        in_loops(_COLUMNS, aba_derivatives_columns, "columns", for_size=False, degrees="independent"),
         in_loops(
             "eq. 24, with degrees of freedom, then columns, as SIMD lanes",
-            aba_derivatives_vectors,
+            partial(aba_derivatives_vectors, values=values),
             "freedoms",
             for_size=False,
             degrees="tree",
@@ -208,10 +224,16 @@ ABA_DERIVATIVES = Function(
         ),
         in_loops(
             "eq. 24, from the looped forms of aba, rnea_derivatives and minv",
-            aba_derivatives_looped,
+            partial(aba_derivatives_looped, values=values),
             degrees="tree",
         ),
-    ),
+    )
+
+
+ABA_DERIVATIVES = Function(
+    Signature("aba_derivatives", (Q, V, TAU), BY_FORWARD_DYNAMICS),
+    "analytical derivatives of forward dynamics",
+    _of_forward_dynamics(values=False),
     operations=lambda size: (
         1450 * size.bodies + 69 * size.ancestors + 2 * size.factor + size.inverse + 4 * size.products
     ),
@@ -225,6 +247,24 @@ ABA_DERIVATIVES = Function(
     ),
     derivative_of="aba",
     projected=_by_inverse_dynamics,
+)
+
+ABA_AND_DERIVATIVES = replace(
+    ABA_DERIVATIVES,
+    signature=Signature("aba_and_derivatives", (Q, V, TAU), (A, *BY_FORWARD_DYNAMICS)),
+    summary="forward dynamics and its analytical derivatives, in one call",
+    forms=_of_forward_dynamics(values=True),
+    pinocchio=_pinocchio_aba_and_derivatives,
+    identities=(
+        Identity(
+            "a and its derivatives are those of aba and aba_derivatives",
+            ("aba", "aba_derivatives", "aba_and_derivatives"),
+            lambda call, _: (call("aba_and_derivatives"), (call("aba"), *call("aba_derivatives"))),
+        ),
+    ),
+    derivative_of=None,
+    projected=lambda call, x: (call("aba"), *_by_inverse_dynamics(call, x)),
+    on_request=True,
 )
 
 RNEA_FEXT_DERIVATIVES = Function(
@@ -303,4 +343,4 @@ ABA_FEXT_DERIVATIVES = Function(
     projected=_by_inverse_dynamics_with_forces,
 )
 
-ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES, RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)
+ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES, ABA_AND_DERIVATIVES, RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)

@@ -32,8 +32,8 @@ Forward = Callable[[State], Vector]
 
 
 def time_step(x: State) -> Scalar:
-    """The time step, which is the only input that is not a vector of joints."""
-    ((step,),) = x.arrays.values()
+    """The time step."""
+    (step,) = x.arrays["dt"]
     return step
 
 
@@ -105,12 +105,17 @@ def semi_implicit_derivatives(
     model: Model, x: State, acceleration: Vector, slopes: ByState
 ) -> tuple[Matrix, Matrix]:
     """A (nx, nx) and B (nx, nv) of the semi-implicit step, by rows, with dv_next = dv + h da."""
-    nv, h = model.sizes["nv"], time_step(x)
-    v = plus(x.v[:nv], acceleration, h)
+    h = time_step(x)
     by_q, by_v, by_tau = ([times(row, h) for row in part] for part in slopes)
     for k, row in enumerate(by_v):
         row[k] = add(row[k], 1)
-    return in_state_space(model, times(v, h), h, ByState(by_q, by_v, by_tau), x.elementary)
+    return in_state_space(model, turn(model, x, acceleration), h, ByState(by_q, by_v, by_tau), x.elementary)
+
+
+def turn(model: Model, x: State, acceleration: Vector) -> list[Scalar]:
+    """u = h v_next of the semi-implicit step."""
+    h = time_step(x)
+    return times(plus(x.v[: model.sizes["nv"]], acceleration, h), h)
 
 
 def in_state_space(
@@ -121,10 +126,9 @@ def in_state_space(
 
     Let J_q and J_v be the derivatives of q exp(u) by q and by u. Then dq_next = J_q dq + J_v h dv_next.
     """
-    by_start, by_motion = integrate_derivatives(model, u, functions)
+    by_start, by_motion = moving(model, u, h, functions)
     by_q, by_v, by_tau = of_v
     lower = [[*a, *b] for a, b in zip(by_q, by_v, strict=True)]
-    by_motion = [(joint, [times(row, h) for row in block]) for joint, block in by_motion]
     upper = _product(by_motion, lower)
     for joint, block in by_start:
         for i, entries in enumerate(block):
@@ -132,6 +136,12 @@ def in_state_space(
             for j, entry in enumerate(entries, joint.idx_v):
                 row[j] = add(row[j], entry)
     return [*upper, *lower], [*_product(by_motion, by_tau), *map(list, by_tau)]
+
+
+def moving(model: Model, u: Vector, h: Scalar, functions: Elementary) -> tuple[Blocked, Blocked]:
+    """J_q and h J_v of `in_state_space`."""
+    by_start, by_motion = integrate_derivatives(model, u, functions)
+    return by_start, [(joint, [times(row, h) for row in block]) for joint, block in by_motion]
 
 
 def _product(blocked: Blocked, rows: Sequence[Vector]) -> Matrix:

@@ -181,6 +181,20 @@ class Program:
         return total
 
 
+def renamed(program: Program, names: Mapping[str, str]) -> Program:
+    """The program with other names for some of its inputs and outputs. Its kernels stay as they are."""
+
+    def at(accesses: Mapping[str, Access]) -> dict[str, Access]:
+        return {name: replace(x, array=names.get(x.array, x.array)) for name, x in accesses.items()}
+
+    return replace(
+        program,
+        inputs=tuple(Input(names.get(x.name, x.name), x.size) for x in program.inputs),
+        outputs=tuple(Result(names.get(x.name, x.name), x.shape) for x in program.outputs),
+        loops=tuple(replace(loop, reads=at(loop.reads), writes=at(loop.writes)) for loop in program.loops),
+    )
+
+
 def without_unused_arrays(program: Program) -> Program:
     """The program without scratch arrays that no loop reads or writes, of which compilers would warn."""
     used = {

@@ -1,0 +1,48 @@
+"""Programs in the middle of a straight line: the function's own loops and programs of other functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdgen.functions.function import Called
+from rbdgen.graph.cost import Cost
+from rbdgen.graph.node import Graph
+from rbdgen.graph.programs.around import around
+from rbdgen.graph.programs.program import Program, Result, renamed
+from rbdgen.selection.choose import Choice
+
+
+def placed(choice: Choice, called: Called) -> Choice:
+    """The choice for another function, with the names that the line uses and the function's name in words."""
+    names = dict(called.names)
+    return Choice(
+        renamed(choice.program, names),
+        choice.form,
+        f"{called.row.name} by {choice.form} ({choice.axes})",
+        lanes=None if choice.lanes is None else renamed(choice.lanes, names),
+    )
+
+
+def is_straight(choice: Choice) -> bool:
+    """Whether the program is one straight line without lanes."""
+    return choice.lanes is None and choice.program.straight is not None
+
+
+def around_inner(
+    line: Choice, graph: Graph, inner: Sequence[Choice], outputs: Sequence[Result], form: str
+) -> Choice:
+    """The straight line around these programs; with limbs as lanes where one of them has them."""
+
+    def made(programs: Sequence[Program]) -> Program:
+        return around(graph, programs, outputs)
+
+    inside = sum((choice.program.cost for choice in inner), Cost())
+    words = dict.fromkeys(choice.axes for choice in inner if choice.axes)
+    in_lanes = any(choice.lanes is not None for choice in inner)
+    return Choice(
+        made([choice.program for choice in inner]),
+        form,
+        "; ".join([line.axes, *words]) if words else line.axes,
+        {name: count + inside for name, count in line.alternatives.items()},
+        made([choice.lanes or choice.program for choice in inner]) if in_lanes else None,
+    )

@@ -86,7 +86,7 @@ def bounds_of(
     """The bounds of a function.
 
     Args:
-        function: the designed function. Its batches and its vectors of limbs compute the same bits.
+        function: the designed function. Its vectors of limbs compute the same bits.
         update: the program from the parameters to the table, if parameters are inputs.
         ranges: the ranges of the inputs.
         parts: the number of parts into which the ranges are cut at most, see `tightened`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rbdgen.functions.function import Called
 from rbdgen.graph.cost import Cost
@@ -14,13 +15,16 @@ from rbdgen.selection.choose import Choice
 
 def placed(choice: Choice, called: Called) -> Choice:
     """The choice for another function, with the names that the line uses and the function's name in words."""
-    names = dict(called.names)
-    return Choice(
-        renamed(choice.program, names),
-        choice.form,
-        f"{called.row.name} by {choice.form} ({choice.axes})",
-        lanes=None if choice.lanes is None else renamed(choice.lanes, names),
-    )
+    lanes = None if choice.lanes is None else _named(choice.lanes, called)
+    words = f"{called.row.name} by {choice.form} ({choice.axes})"
+    return Choice(_named(choice.program, called), choice.form, words, lanes=lanes)
+
+
+def _named(program: Program, called: Called) -> Program:
+    """The program with the names that the line uses, in which a straight line has the function's name."""
+    program = renamed(program, dict(called.names))
+    loops = tuple(loop if loop.name else replace(loop, name=called.row.name) for loop in program.loops)
+    return replace(program, loops=loops)
 
 
 def is_straight(choice: Choice) -> bool:

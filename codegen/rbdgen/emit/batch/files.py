@@ -34,7 +34,12 @@ def files(folder: Folder) -> dict[str, str]:
         return {}
     name, robot, options = folder.name, folder.robot, folder.options
     made = {
-        f"{name}_batch.h": filled("batch/ROBOT_batch.h.jinja", robot=robot, functions=folder.shown_batches),
+        f"{name}_batch.h": filled(
+            "batch/ROBOT_batch.h.jinja",
+            robot=robot,
+            functions=folder.shown_batches,
+            apart=[x.source.name for x in folder.batches if not x.source.same_bits],
+        ),
         **lanes_file(folder),
     }
     if calls_sincos(folder, folder.batches):

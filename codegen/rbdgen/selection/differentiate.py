@@ -8,9 +8,9 @@ transposed. The derivative that is cheapest after the passes is taken.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
@@ -41,7 +41,7 @@ from rbdgen.selection.inner import around_inner, is_straight, placed
 from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.parameter_table import TABLE, Table
 from rbdgen.selection.products import LineOfProducts
-from rbdgen.selection.tangents import moving, tangents, velocities_of
+from rbdgen.selection.tangents import moving, tangents, with_rates
 from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
 
@@ -117,23 +117,26 @@ class Chooser:
 
     def _with_loops(self, function: Function, line: Choice, inner: Sequence[Inner | Called]) -> Choice:
         """The program of a straight line around these loops."""
-        return self._with_inner(function, line, self._inner(function, inner), line.form)
+        return self._with_inner(function, line, inner, {}, line.form)
 
-    def _inner(self, function: Function, inner: Sequence[Inner | Called]) -> list[Choice]:
-        """The programs in the middle of a straight line. A function that is called twice is chosen once."""
+    def _with_inner(
+        self,
+        function: Function,
+        line: Choice,
+        inner: Sequence[Inner | Called],
+        called: Mapping[str, Choice],
+        form: str,
+    ) -> Choice:
+        """The program of a straight line around loops and the programs of other functions, given by name."""
         model, engine = function.held_by(self.model), self._engine_of_loops
-        called = {x.row.name: x.row for x in inner if isinstance(x, Called)}
-        chosen = {name: replace(self, apart=False).choose(row) for name, row in called.items()}
-        return [
-            placed(chosen[x.row.name], x)
+        parts = [
+            placed(called[x.row.name], x)
             if isinstance(x, Called)
             else Choice(apply(trace_inner(model, x, engine), TO_C), "loops", "")
             for x in inner
         ]
-
-    def _with_inner(self, function: Function, line: Choice, inner: Sequence[Choice], form: str) -> Choice:
-        outputs = [Result(x.name, x.shape) for x in function.sized(function.held_by(self.model)).outputs]
-        return around_inner(line, _graph_of(line.program), inner, outputs, form)
+        outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
+        return around_inner(line, _graph_of(line.program), parts, outputs, form)
 
     def _calling(self, function: Function, made: Around, forced: str | None) -> Choice:
         """The straight line around programs of other functions, if one of these is no straight line itself.
@@ -142,13 +145,13 @@ class Chooser:
         form = next(form.name for form in function.forms if form.calls)
         if self.table is not None or forced not in (None, form):
             return self._choose(function, forced, self.lanes)
-        inner = self._inner(function, made.inner)
-        called = [choice for choice, x in zip(inner, made.inner, strict=True) if isinstance(x, Called)]
-        if forced is None and all(map(is_straight, called)):
+        rows = {x.row.name: x.row for x in made.inner if isinstance(x, Called)}
+        called = {name: replace(self, apart=False).choose(row) for name, row in rows.items()}
+        if forced is None and all(map(is_straight, called.values())):
             return self._choose(function, forced, self.lanes)
-        engine = self._engine_of_loops
-        line = replace(self, engine=engine)._choose(_line_of(function, made), None, 1)
-        found = self._with_inner(function, line, inner, form)
+        chooser = replace(self, engine=self._engine_of_loops)
+        line = chooser._choose(_line_of(function, made), None, 1)
+        found = self._with_inner(function, line, made.inner, called, form)
         if not self.apart or forced is not None or found.program.cost.total > LIMITS.longest_apart:
             return found
         whole = self._choose(function, None, 1)
@@ -367,7 +370,7 @@ class Chooser:
         rates.
         """
         moving = {x.name + DOT for x in of.signature.inputs}
-        graph = _with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
+        graph = with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
 
 
@@ -392,29 +395,6 @@ def _graph_of(program: Program) -> Graph:
 
 def _simpler(graph: Graph) -> Graph:
     return _graph_of(apply(straight_line(graph), SIMPLIFY))
-
-
-def _with_rates(
-    graph: Graph, moving: Collection[str], by: Sequence[Moving], coordinates: bool, model: Model
-) -> Graph:
-    """The graph, which is linear in the inputs `moving`, as a graph of the rates of `by` alone; other rates
-    are 0.
-
-    `coordinates` says whether those of q are rates of its elements.
-    """
-    builder, rates = Builder(), {x.name + DOT: x for x in by}
-    given: dict[str, Sequence[Any]] = {}
-    for array in graph.inputs:
-        moved = rates.get(array.name)
-        if moved is None:
-            held = array.name in moving
-            given[array.name] = [0] * array.size if held else builder.input(array.name, array.size)
-            continue
-        numbers = builder.input(array.name, moved.size)
-        in_elements = coordinates and moved.rates is not None
-        given[array.name] = velocities_of(model)(given[moved.name], numbers) if in_elements else numbers
-    values = replay(builder, graph, given)
-    return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])
 
 
 def _table_last(graph: Graph) -> Graph:

@@ -47,6 +47,8 @@ def around_inner(
         made([choice.program for choice in inner]),
         form,
         "; ".join([line.axes, *words]) if words else line.axes,
-        {name: count + inside for name, count in line.alternatives.items()},
+        {name: count + inside for name, count in line.alternatives.items()}
+        if form in line.alternatives
+        else {form: line.program.cost + inside},
         made([choice.lanes or choice.program for choice in inner]) if in_lanes else None,
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
+from rbdgen.graph.builder import Builder
 from rbdgen.graph.derivatives.slopes import Moving, Rates
 from rbdgen.graph.expression import Expr
+from rbdgen.graph.node import Graph
+from rbdgen.graph.replay import replay
 from rbdgen.model.joints import Angle, Joint
 from rbdgen.model.model import Model
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import DOT, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 
 
@@ -76,3 +80,26 @@ def _placed(size: int, parts: Mapping[int, Sequence[Scalar]]) -> list[Scalar]:
 
 def _angle(x: Expr) -> Angle:
     return Angle(x.cos(), x.sin())
+
+
+def with_rates(
+    graph: Graph, moving: Collection[str], by: Sequence[Moving], coordinates: bool, model: Model
+) -> Graph:
+    """The graph, which is linear in the inputs `moving`, as a graph of the rates of `by` alone; other rates
+    are 0.
+
+    `coordinates` says whether those of q are rates of its elements.
+    """
+    builder, rates = Builder(), {x.name + DOT: x for x in by}
+    given: dict[str, Sequence[Any]] = {}
+    for array in graph.inputs:
+        moved = rates.get(array.name)
+        if moved is None:
+            held = array.name in moving
+            given[array.name] = [0] * array.size if held else builder.input(array.name, array.size)
+            continue
+        numbers = builder.input(array.name, moved.size)
+        in_elements = coordinates and moved.rates is not None
+        given[array.name] = velocities_of(model)(given[moved.name], numbers) if in_elements else numbers
+    values = replay(builder, graph, given)
+    return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])

@@ -161,8 +161,8 @@ def aba_derivatives_vectors(reduced: ReducedModel, *, values: bool = False) -> L
     by_state, by_torque = _solves(chains)
     given = [_base_acceleration(reduced)] if values and lanes.first else []
     lanes.loops += [*known, *by_state, *shift, *by_torque, *given]
-    accelerations = {"a": nv} if values else {}
-    return lanes.form(accelerations | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
+    outputs = {"a": nv} if values else {}
+    return lanes.form(outputs | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv))
 
 
 def _base_acceleration(reduced: ReducedModel) -> FormLoop:

@@ -21,9 +21,10 @@ from rbdgen.functions.derivatives.factored import aba_and_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_and_derivatives, aba_derivatives_looped
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
-from rbdgen.functions.derivatives.one_frame import OUTPUTS, derivatives, rnea_derivatives
+from rbdgen.functions.derivatives.one_frame import OUTPUTS, TORQUES, derivatives, rnea_derivatives
 from rbdgen.functions.form import Form, Outputs, cheap, flat, in_loops, swept, swept_in_lanes, swept_in_loops
 from rbdgen.functions.function import Call, Function, Identity, symmetric
+from rbdgen.functions.inverse_dynamics.rows import RESISTED as TORQUES_RESISTED
 from rbdgen.functions.resistance import Added, by_acceleration, by_position, by_velocity, less, slopes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
@@ -42,7 +43,8 @@ _RESPONSES = "M^-1 J^T by sweeps at rates M^-1 e_i"
 
 
 def _one_frame(model: Model, x: State) -> Outputs:
-    return list(map(flat, rnea_derivatives(model, x.q, x.v, x.a, x.fext, x.naming)[:3]))
+    *derivatives, tau = rnea_derivatives(model, x.q, x.v, x.a, x.fext, x.naming)
+    return [tau, *map(flat, derivatives)]
 
 
 def _local(reduced: ReducedModel, x: State) -> Outputs:
@@ -62,7 +64,7 @@ def _factor_factor(reduced: ReducedModel, x: State) -> Outputs:
 
 def _one_frame_fext(model: Model, x: State) -> Outputs:
     by_fext = motions_by_rates(model, x.q, unit_rates(model.nv, -1), x.naming)
-    return [*_one_frame(model, x), flat(by_fext)]
+    return [*_one_frame(model, x)[1:], flat(by_fext)]
 
 
 def _local_fext(reduced: ReducedModel, x: State) -> Outputs:
@@ -92,6 +94,11 @@ def _pinocchio_rnea_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str,
     pin.computeRNEADerivatives(model, data, x["q"], x["v"], x["a"], *_forces(x))
     by_q, by_v = x["resistance"].slopes
     return data.dtau_dq + np.diag(by_q), data.dtau_dv + np.diag(by_v), symmetric(data.M)
+
+
+def _pinocchio_rnea_and_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
+    derivatives = _pinocchio_rnea_derivatives(pin, model, data, x)
+    return data.tau + x["resistance"].torque, *derivatives
 
 
 def _pinocchio_aba_derivatives(pin: Any, model: Any, data: Any, x: Mapping[str, Any]) -> Any:
@@ -173,19 +180,27 @@ RESISTED = (
     Added("dtau_da", by_acceleration),
 )
 
+
+def _of_inverse_dynamics(*, values: bool) -> tuple[Form, ...]:
+    """The forms of the derivatives of inverse dynamics; with `values`, the torques come first."""
+    outputs = ("tau", *OUTPUTS) if values else OUTPUTS
+    torques = (TORQUES,) if values else ()
+    loops = "one_frame in loops over bodies and pairs of degrees of freedom"
+    lanes = swept_in_lanes(
+        "one_frame, with degrees of freedom as SIMD lanes", OUTPUTS, derivatives(by_own_motion=True)
+    )
+    return (
+        Form("one_frame", _ONE_FRAME, lambda model, x: _one_frame(model, x)[0 if values else 1 :]),
+        swept("local", _LOCAL, outputs, derivatives_in_own_axes()),
+        swept_in_loops(loops, outputs, (*derivatives(), *torques)),
+        *(() if values else (lanes,)),
+    )
+
+
 RNEA_DERIVATIVES = Function(
     Signature("rnea_derivatives", (Q, V, A), BY_INVERSE_DYNAMICS),
     "analytical derivatives of inverse dynamics",
-    (
-        Form("one_frame", _ONE_FRAME, _one_frame),
-        swept("local", _LOCAL, OUTPUTS, derivatives_in_own_axes()),
-        swept_in_loops(
-            "one_frame in loops over bodies and pairs of degrees of freedom", OUTPUTS, derivatives()
-        ),
-        swept_in_lanes(
-            "one_frame, with degrees of freedom as SIMD lanes", OUTPUTS, derivatives(by_own_motion=True)
-        ),
-    ),
+    _of_inverse_dynamics(values=False),
     operations=lambda size: 760 * size.bodies + 69 * size.ancestors,
     pinocchio=_pinocchio_rnea_derivatives,
     identities=(
@@ -197,6 +212,24 @@ RNEA_DERIVATIVES = Function(
     ),
     resistance=RESISTED,
     derivative_of="rnea",
+)
+
+RNEA_AND_DERIVATIVES = replace(
+    RNEA_DERIVATIVES,
+    signature=Signature("rnea_and_derivatives", (Q, V, A), (TAU, *BY_INVERSE_DYNAMICS)),
+    summary="inverse dynamics and its analytical derivatives, in one call",
+    forms=_of_inverse_dynamics(values=True),
+    pinocchio=_pinocchio_rnea_and_derivatives,
+    identities=(
+        Identity(
+            "tau and its derivatives are those of rnea and rnea_derivatives",
+            ("rnea", "rnea_derivatives", "rnea_and_derivatives"),
+            lambda call, _: (call("rnea_and_derivatives"), (call("rnea"), *call("rnea_derivatives"))),
+        ),
+    ),
+    resistance=(*TORQUES_RESISTED, *RESISTED),
+    derivative_of=None,
+    on_request=True,
 )
 
 
@@ -343,4 +376,11 @@ ABA_FEXT_DERIVATIVES = Function(
     projected=_by_inverse_dynamics_with_forces,
 )
 
-ROWS = (RNEA_DERIVATIVES, ABA_DERIVATIVES, ABA_AND_DERIVATIVES, RNEA_FEXT_DERIVATIVES, ABA_FEXT_DERIVATIVES)
+ROWS = (
+    RNEA_DERIVATIVES,
+    RNEA_AND_DERIVATIVES,
+    ABA_DERIVATIVES,
+    ABA_AND_DERIVATIVES,
+    RNEA_FEXT_DERIVATIVES,
+    ABA_FEXT_DERIVATIVES,
+)

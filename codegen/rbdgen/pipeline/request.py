@@ -219,14 +219,26 @@ def _check_forms(request: Request) -> None:
     """Checks that each form that is asked for exists, and fits the other options and the robot."""
     for name, form in request.options.variants.items():
         row, reason = request.rows[name], None
-        row.form(form)
+        calls = row.form(form).calls
         if form == LIMBS:
             reason = request.limbs_refused(row)
         elif form == LIMB_LOOPS and request.options.params:
             reason = _PARAMETERS_DIFFER
+        elif calls and request.options.params:
+            reason = f"{option('params')} gives all functions straight lines; leave the form out"
         if reason is not None:
             raise OptionError(f"{option('variants', {name: form})}: {reason}")
         row.form_for(request.model, form)
+
+
+def _check_bits(request: Request) -> None:
+    """Refuses an option of batches for a machine that has none."""
+    options = request.options
+    if options.same_bits and not request.target.extensions:
+        raise OptionError(
+            f"{option('same_bits')}: {option('target', options.target)} has no batches; leave it out, or "
+            f"take {option('target', 'host')}"
+        )
 
 
 def _check_budget(request: Request) -> None:
@@ -281,6 +293,7 @@ _CHECKS: Final[tuple[Callable[[Request], None], ...]] = (
     _check_parameters,
     _check_coordinates,
     _check_forms,
+    _check_bits,
     _check_budget,
     _check_angles,
 )

@@ -1,0 +1,102 @@
+"""Steps are lines around the chosen programs of forward dynamics, and batches have programs of their own."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.robots import robot
+from support.states import random_inputs
+
+from rbdgen.emit.package import FunctionSource
+from rbdgen.errors import OptionError
+from rbdgen.functions.table import lookup
+from rbdgen.graph.programs.program import straight_line
+from rbdgen.graph.programs.run import run
+from rbdgen.options import Options
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.request import Request
+from rbdgen.selection.trace import trace_graph
+
+STEPS = ("step", "step_rk4", "step_derivatives")
+
+
+@cache
+def designed(name: str, *, same_bits: bool = False) -> FunctionSource:
+    asked = Options(functions=(name,), same_bits=same_bits, engine="graph")
+    return design_functions(Request(robot("quadruped12", "floating"), asked))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "operations", "batch"),
+    [("aba", 2430, 2340), ("step", 2636, 2542), ("step_rk4", 10825, 10384)],
+)
+def test_operations(name: str, operations: int, batch: int) -> None:
+    """The counts are those of a single call, with its limbs one by one, and of a state in a batch."""
+    found = designed(name)
+    assert found.batch is not None
+    assert (found.program.cost.total, found.batch.cost.total) == (operations, batch)
+    assert not found.same_bits
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_values(name: str) -> None:
+    """All programs give the values of the textbook's form."""
+    model, found = robot("quadruped12", "floating").model, designed(name)
+    assert (found.form, found.same_bits) == ("calls", False)
+    row = lookup(name)
+    inputs = random_inputs(model, row.signature, 3)
+    wanted = run(straight_line(trace_graph(model, row, row.forms[0], "graph")), inputs)
+    assert found.batch is not None
+    for program in (found.program, found.printed, found.batch):
+        given = run(program, inputs)
+        for output, values in wanted.items():
+            np.testing.assert_allclose(given[output], values, rtol=0, atol=1e-13 * abs(values).max())
+
+
+def test_the_bits_are_those_of_the_called_function() -> None:
+    """v_next of `step` is v + dt a in every bit, with the a of `aba`."""
+    model = robot("quadruped12", "floating").model
+    inputs = random_inputs(model, lookup("step").signature, 5)
+    a = run(designed("aba").printed, {name: inputs[name] for name in ("q", "v", "tau")})["a"]
+    moved = run(designed("step").printed, inputs)["v_next"]
+    np.testing.assert_array_equal(moved, inputs["v"] + inputs["dt"].reshape(-1, 1) * a)
+
+
+@pytest.mark.parametrize("name", ["aba", "step"])
+def test_the_bits_of_single_calls_on_request(name: str) -> None:
+    found = designed(name, same_bits=True)
+    assert found.same_bits
+    assert found.batch is not None
+    inputs = random_inputs(robot("quadruped12", "floating").model, lookup(name).signature, 5)
+    single, batch = (run(program, inputs) for program in (found.printed, found.batch))
+    for output, values in single.items():
+        np.testing.assert_array_equal(values, batch[output])
+
+
+def test_straight_lines_are_not_called() -> None:
+    """Where forward dynamics is a straight line, the whole step is one, too, and shares its sines."""
+    asked = Options(functions=("step",), engine="graph")
+    (found,) = design_functions(Request(robot("planar3r"), asked))
+    assert found.form != "calls"
+    forced = Options(functions=("step",), engine="graph", variants={"step": "calls"})
+    (called,) = design_functions(Request(robot("planar3r"), forced))
+    assert called.form == "calls"
+    assert called.cost.total > found.cost.total
+    inputs = random_inputs(robot("planar3r").model, lookup("step").signature, 5)
+    for output, values in run(found.program, inputs).items():
+        np.testing.assert_allclose(run(called.program, inputs)[output], values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"variants": {"step": "calls"}, "params": ("mass:*",)}, "gives all functions straight lines"),
+        ({"same_bits": True, "target": "portable"}, "target='portable' has no batches"),
+        ({"same_bits": "yes"}, "same_bits='yes': give True or False"),
+    ],
+)
+def test_refused(options: dict[str, object], reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        Request(robot("planar3r"), Options(functions=("step",), **options))  # type: ignore[arg-type]

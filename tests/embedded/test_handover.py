@@ -88,7 +88,7 @@ def test_the_page_as_it_stands(tmp_path: Path) -> None:
     )
     compiler = (f"{row.prefix}gcc", *row.flags, *STRICT, f"-I{folder}", f"-I{SUPPORT}")
     checked([*compiler, "-c", tmp_path / "main.c", "-o", tmp_path / "main.o"])
-    selftest = (tmp_path / "selftest.o", folder / "double_pendulum_selftest.c")
+    selftest = (tmp_path / "selftest.o", folder / "selftest" / "double_pendulum_selftest.c")
     told = ("-Dmain=double_pendulum_selftest", "-include", tmp_path / "report.h")
     checked([*compiler, *told, "-c", "-o", *selftest])
     checked(["make", "-C", folder, f"BUILD={tmp_path}/make"])

@@ -12,6 +12,7 @@ import pytest
 from embedded.board import BOARDS, HERE, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 from support.few import few
+from support.folders import selftest_sources
 
 from rbdgen.functions.table import TABLE
 from rbdgen.machine import Real
@@ -32,7 +33,7 @@ def image(product: Product, board: str, folder: Path, *flags: str) -> Path:
     target, elf = TARGETS[board], folder / "selftest.elf"
     compiler = (f"{target.prefix}gcc", "-std=gnu99", *target.flags, *flags, f"-I{SUPPORT}")
     report = ("-include", HERE / "report.h", "-DPLANAR3R_REPORT(...)=report(__VA_ARGS__)")
-    sources = (*product.folder.glob("*.c"), *BOARDS[board].support())
+    sources = (*selftest_sources(product.folder), *BOARDS[board].support())
     checked([*compiler, *report, "-Wno-unused-function", *sources, *BOARDS[board].link_flags(), "-o", elf])
     return elf
 

@@ -43,7 +43,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         budget_flash=parsed.budget_flash,
         packed=parsed.packed,
         params=tuple(parsed.param),
-        emit=tuple(parsed.emit),
+        emit=tuple(name for given in parsed.emit for name in given.split(",")),
         knots=parsed.knots,
         coordinates=parsed.coordinates,
     )

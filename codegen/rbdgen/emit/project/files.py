@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.text import filled
@@ -19,7 +17,7 @@ def files(folder: Folder) -> dict[str, str]:
         "batch_headers": batch_headers(folder),
         "libraries": [beside for beside in folder.beside if beside.library],
         "prefix": folder.options.prefix,
-        "release": release_of(folder.robot.version),
+        "esp_idf": any(beside.name == "esp-idf" for beside in folder.beside),
         "flags": " ".join(folder.options.flags),
         "module": folder.options.module,
     }
@@ -28,9 +26,3 @@ def files(folder: Folder) -> dict[str, str]:
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
-
-
-def release_of(version: str) -> str:
-    """The numbers at the beginning of a version, which are a version for CMake: 0.2.0 of 0.2.0rc1."""
-    found = re.match(r"\d+(?:\.\d+){0,3}", version, re.ASCII)
-    return found[0] if found else "0"

@@ -6,7 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
-from embedded.board import BOARDS, HERE, SUPPORT, checked, run
+from embedded.board import BOARDS, SUPPORT, checked, run
 from support.folders import selftest_sources
 
 import rbdgen
@@ -26,7 +26,7 @@ def test_the_reach_on_a_cortex_m7(tmp_path: Path) -> None:
         real="float",
         compiled=False,
     )
-    report = ("-include", HERE / "report.h", "-DARM7_REPORT(...)=report(__VA_ARGS__)")
+    report = ("-include", SUPPORT / "report.h", "-DARM7_REPORT(...)=report(__VA_ARGS__)")
     compiler = (f"{target.prefix}gcc", "-std=gnu99", *target.flags, f"-I{SUPPORT}", "-Wno-unused-function")
     elf = tmp_path / "selftest.elf"
     checked([*compiler, *report, *selftest_sources(folder), *board.support(), *board.link_flags(), "-o", elf])

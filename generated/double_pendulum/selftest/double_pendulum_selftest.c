@@ -222,7 +222,7 @@ static void draw(double *values, int size, uint32_t *word)
 static uint64_t word_of(const double *value)
 {
     uint64_t word;
-    (void)memcpy(&word, value, sizeof word);
+    (void)memcpy((unsigned char *)&word, (const unsigned char *)value, sizeof word);
     return word;
 }
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
-from rbdgen.emit.text import filled
+from rbdgen.emit.text import copied, filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """A header for C++ and the build files of make and CMake, by path."""
+    """A header for C++, build files of make and CMake, and the record of deviations from MISRA C, by path.
+
+    Code with extensions of compilers has no such record.
+    """
     context = {
         "robot": folder.robot,
         "functions": folder.shown,
@@ -20,9 +23,17 @@ def files(folder: Folder) -> dict[str, str]:
         "esp_idf": any(beside.name == "esp-idf" for beside in folder.beside),
         "flags": " ".join(folder.options.flags),
         "module": folder.options.module,
+        "boards": folder.options.boards,
     }
-    return {
+    made = {
         f"{folder.name}.hpp": filled("project/ROBOT.hpp.jinja", **context),
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
+    if not (folder.options.extensions or folder.options.module):
+        made["MISRA.md"] = copied("project/MISRA.md")
+    if folder.options.boards:
+        startups = sorted({f"{board.startup}.c" for board in folder.options.boards})
+        for file in ("board.c", "board.ld", "report.h", "semihosting.h", *startups):
+            made[f"selftest/board/{file}"] = copied(f"board/{file}")
+    return made

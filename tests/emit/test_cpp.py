@@ -14,7 +14,7 @@ from support.pages import text_of
 import rbdgen
 
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror")
-ROBOTS = {"double_pendulum": ("rnea", "minv", "step"), "planar3r": ("rnea", "step")}
+ROBOTS = {"double_pendulum": ("rnea", "minv", "step", "gravity"), "planar3r": ("rnea", "step", "gravity")}
 
 MAIN = """
 #include "double_pendulum.hpp"
@@ -162,6 +162,25 @@ def test_wrong_batches_are_refused(call: str, folders: list[Path], tmp_path: Pat
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "main.cpp:2" in done.stderr
+
+
+def test_a_robot_is_chosen_at_run_time(folders: list[Path], tmp_path: Path) -> None:
+    """The program of the page finds the same torques as a direct call."""
+    _, section = text_of("recipes.md").split("\n## A robot that is chosen at run time\n")
+    found = re.search(r"^```cpp\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    (tmp_path / "main.cpp").write_text(
+        found[1].replace("tau(gravity->sizes[1]);", "tau(gravity->sizes[1]); q[0] = 0.3;")
+    )
+    included = [f"-I{folder}" for folder in folders]
+    objects = [path for folder in folders[:2] for path in folder.glob("*.o")]
+    ran("g++", "-std=c++11", *STRICT, *included, "main.cpp", *objects, "-lm", "-o", "main", cwd=tmp_path)
+    for k, name in enumerate(ROBOTS):
+        said, torque = ran(tmp_path / "main", str(k), cwd=tmp_path).split()
+        direct = rbdgen.build(name, functions=["gravity"]).gravity([0.3] + [0.0] * (k + 1))
+        assert said == name
+        assert float(torque) == pytest.approx(direct[0], rel=1e-5)
+        assert direct[0] != 0
 
 
 EIGEN = """

@@ -90,11 +90,11 @@ class Emitted:
 
 
 def written(sources: Sources, folder: Path) -> list[str]:
-    """Writes the C files, and returns the names of those to compile, without self-tests."""
+    """Writes the C files, and returns the names of those to compile."""
     for name, text in sources.files.items():
         if name.endswith((".c", ".h")) and "/" not in name:
             (folder / name).write_text(text, encoding="utf-8")
-    return sorted(x.name for x in folder.glob("*.c") if "selftest" not in x.name)
+    return sorted(x.name for x in folder.glob("*.c"))
 
 
 def _tried(library: Path, symbol: str, function: FunctionSource, inputs: Inputs) -> str | None:

@@ -127,16 +127,16 @@ def _removed(folder: Path) -> None:
 
 
 def _program(folder: Path, program: str, command: list[str]) -> str | None:
-    """Compiles a self-test of a folder to `folder/program`; returns the compiler's errors, or None."""
+    """Compiles a self-test to `folder/selftest/program`; returns the compiler's errors, or None."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     sources = [facts["source"] for facts in manifest["functions"].values()]
     if program == "batch_selftest":
         sources += [twin for s in sources if (folder / (twin := f"{s[:-2]}_batch.c")).is_file()]
-    own = f"{folder.name}_{program}.c"
+    own = f"selftest/{folder.name}_{program}.c"
     if not (folder / own).is_file():
         return None
     done = subprocess.run(
-        [*command, *EXACT, *WARNINGS, "-o", program, *sources, own, "-lm"],
+        [*command, *EXACT, *WARNINGS, "-o", f"selftest/{program}", *sources, own, "-lm"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -148,14 +148,14 @@ def _program(folder: Path, program: str, command: list[str]) -> str | None:
 
 def _sanitized(folder: Path, program: str, compiler: str, flags: tuple[str, ...]) -> str | None:
     problem = _program(folder, program, [compiler, *flags])
-    if problem is not None or not (folder / program).is_file():
+    if problem is not None or not (folder / "selftest" / program).is_file():
         return problem
-    return _ended([f"./{program}"], folder)
+    return _ended([f"selftest/{program}"], folder)
 
 
 def _valgrind(folder: Path) -> str | None:
     problem = _program(folder, "selftest", ["gcc"])
-    command = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "./selftest"]
+    command = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "selftest/selftest"]
     return problem or _ended(command, folder)
 
 

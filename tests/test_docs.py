@@ -257,6 +257,7 @@ def test_functions_of_jax_and_pytorch(
         "inertia.md",
         "limits.md",
         "own-functions.md",
+        "recipes.md",
         "robots.md",
         "performance.md",
         "show.md",

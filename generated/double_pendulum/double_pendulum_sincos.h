@@ -61,7 +61,7 @@ static inline void double_pendulum_sincos(double x, double *s, double *c)
 
     const double *turn;
     uint64_t bits;
-    (void)double_pendulum_COPY(&bits, &t, sizeof bits);
+    (void)double_pendulum_COPY((unsigned char *)&bits, (const unsigned char *)&t, sizeof bits);
     turn = &quarter[bits & 3u];
     *s = turn[1] * sine + turn[0] * cosine;
     *c = turn[1] * cosine - turn[0] * sine;

@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from rbdgen.figures.code import Figures, figures
+from rbdgen.resources import template_root
 from rbdgen.toolchain.targets import Target
 
 HERE = Path(__file__).parent
-SUPPORT = HERE.parent.parent / "examples" / "embedded" / "board"
+SUPPORT = template_root() / "board"
 TOOLS = ("arm-none-eabi-gcc", "arm-none-eabi-objdump", "qemu-system-arm", "cppcheck", "cmake")
 RISCV_TOOLS = ("riscv64-unknown-elf-gcc", "riscv64-unknown-elf-objdump", "qemu-system-riscv32")
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from embedded.board import HERE, checked
+from embedded.board import checked
+
+from rbdgen.resources import template_root
 
 ADVISORY = frozenset(
     (
@@ -15,19 +17,23 @@ ADVISORY = frozenset(
         *("18.4", "18.5", "19.2", "20.1", "20.5", "21.12"),
     )
 )
-"""The advisory rules, which need no recorded deviation; all others are required or mandatory."""
+"""The advisory rules; all others are required or mandatory."""
+
+RECORD = template_root() / "project" / "MISRA.md"
+"""The record of deviations that every folder of portable C has."""
 
 
-def deviations() -> dict[str, str]:
-    """The rules from which emitted code deviates, each with the reason."""
-    lines = (HERE / "misra_deviations.txt").read_text().splitlines()
-    return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+def deviations(category: str = "required") -> dict[str, str]:
+    """The recorded deviations from rules of a category, each with the reason."""
+    rows = re.findall(r"^\| ([\d.]+) \| (\w+) \| .* \| (.*) \|$", RECORD.read_text(), re.MULTILINE)
+    return {rule: reason for rule, found, reason in rows if found == category}
 
 
 def broken_rules(
-    sources: Sequence[Path], folders: Sequence[Path], defines: Sequence[str] = ()
+    sources: Sequence[Path], folders: Sequence[Path], defines: Sequence[str] = (), *, advisory: bool = False
 ) -> dict[str, set[str]]:
-    """The required rules that sources or their headers in `folders` break, with the places `file:line`.
+    """The required rules, or the advisory ones, that sources or their headers in `folders` break, with the
+    places `file:line`.
 
     System headers are not read, as cppcheck knows their functions.
     """
@@ -39,7 +45,7 @@ def broken_rules(
     # cppcheck runs its addon by the program python3, and reports on the standard error.
     report = checked(["sh", "-c", '"$@" 2>&1', "sh", *command, *sources])
     for number, place in re.findall(r"^misra-c2012-([0-9.]+) (.*)$", report, re.MULTILINE):
-        if number not in ADVISORY:
+        if (number in ADVISORY) == advisory:
             broken.setdefault(number, set()).add(place)
     failures = re.findall(r"^(?!misra-c2012-)\w*(?:Error|error|Failure|failed).*$", report, re.MULTILINE)
     assert not failures, failures

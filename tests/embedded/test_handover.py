@@ -88,7 +88,7 @@ def test_the_page_as_it_stands(tmp_path: Path) -> None:
     )
     compiler = (f"{row.prefix}gcc", *row.flags, *STRICT, f"-I{folder}", f"-I{SUPPORT}")
     checked([*compiler, "-c", tmp_path / "main.c", "-o", tmp_path / "main.o"])
-    selftest = (tmp_path / "selftest.o", folder / "double_pendulum_selftest.c")
+    selftest = (tmp_path / "selftest.o", folder / "selftest" / "double_pendulum_selftest.c")
     told = ("-Dmain=double_pendulum_selftest", "-include", tmp_path / "report.h")
     checked([*compiler, *told, "-c", "-o", *selftest])
     checked(["make", "-C", folder, f"BUILD={tmp_path}/make"])
@@ -114,3 +114,32 @@ def test_code_for_another_machine_is_not_run_here(tmp_path: Path) -> None:
     folder = product("cortex-m4f", tmp_path).folder
     with pytest.raises(AssertionError, match="name its emulator in RUN, or run the self-test on the board"):
         checked(["make", "-C", folder, f"BUILD={tmp_path}/make", "check"])
+
+
+@pytest.mark.parametrize("board", ["cortex-m4f", "rv32imafc"])
+def test_make_check_on_a_board(board: str, tmp_path: Path) -> None:
+    """The self-test passes on boards in qemu, with the start-up code and the linker script of the folder."""
+    machine = TARGETS[board].machine
+    assert machine is not None
+    folder = product("portable", tmp_path).folder
+    said = checked(["make", "-s", "-C", folder, "check", f"BOARD={machine.name}"])
+    line = r"^(\w+): ok, 0+ wrong elements in 02 states, bits [0-9a-f]{8} as expected$"
+    assert tuple(re.findall(line, said, re.MULTILINE)) == FUNCTIONS
+
+
+def test_a_wrong_function_fails_on_the_board(tmp_path: Path) -> None:
+    folder = product("cortex-m4f", tmp_path).folder
+    source = folder / "double_pendulum_rnea.c"
+    head, brace, body = source.read_text().partition("{")
+    source.write_text(head + brace + body.replace(" + ", " - ", 1))
+    with pytest.raises(AssertionError, match=r"rnea: FAILED, [\s\S]*aba: ok, "):
+        checked(["make", "-s", "-C", folder, "check", "BOARD=mps2-an386"])
+
+
+def test_boards_and_tools_that_are_missing_are_told(tmp_path: Path) -> None:
+    folder = product("cortex-m4f", tmp_path).folder
+    with pytest.raises(AssertionError, match=r"BOARD=virt is not known here; choose from: mps2-an386\."):
+        checked(["make", "-C", folder, "check", "BOARD=virt"])
+    build = f"BUILD={tmp_path}/build"
+    with pytest.raises(AssertionError, match=r"no-such-qemu is not installed\n"):
+        checked(["make", "-C", folder, build, "check", "BOARD=mps2-an386", "EMULATOR=no-such-qemu -M x"])

@@ -6,7 +6,8 @@ import re
 import runpy
 from pathlib import Path
 
-from embedded.board import BOARDS, HERE, SUPPORT, checked, run
+from embedded.board import BOARDS, SUPPORT, checked, run
+from support.folders import selftest_sources
 
 import rbdgen
 from rbdgen.toolchain.targets import TARGETS
@@ -25,10 +26,10 @@ def test_the_reach_on_a_cortex_m7(tmp_path: Path) -> None:
         real="float",
         compiled=False,
     )
-    report = ("-include", HERE / "report.h", "-DARM7_REPORT(...)=report(__VA_ARGS__)")
+    report = ("-include", SUPPORT / "report.h", "-DARM7_REPORT(...)=report(__VA_ARGS__)")
     compiler = (f"{target.prefix}gcc", "-std=gnu99", *target.flags, f"-I{SUPPORT}", "-Wno-unused-function")
     elf = tmp_path / "selftest.elf"
-    checked([*compiler, *report, *folder.glob("*.c"), *board.support(), *board.link_flags(), "-o", elf])
+    checked([*compiler, *report, *selftest_sources(folder), *board.support(), *board.link_flags(), "-o", elf])
     lines, _ = run(elf, target)
     line = r"^reach: ok, 0+ wrong elements in \w+ states, bits [0-9a-f]{8} as expected$"
     assert re.search(line, "\n".join(lines), re.MULTILINE), lines

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from embedded.board import BOARDS, HERE, SUPPORT, checked, run
+from embedded.board import BOARDS, SUPPORT, checked, run
 from embedded.subjects import Product, generated
 from support.few import few
+from support.folders import selftest_sources
 
 from rbdgen.functions.table import TABLE
 from rbdgen.machine import Real
@@ -31,8 +32,8 @@ def image(product: Product, board: str, folder: Path, *flags: str) -> Path:
     """Compiles the self-test for a board, and returns the image."""
     target, elf = TARGETS[board], folder / "selftest.elf"
     compiler = (f"{target.prefix}gcc", "-std=gnu99", *target.flags, *flags, f"-I{SUPPORT}")
-    report = ("-include", HERE / "report.h", "-DPLANAR3R_REPORT(...)=report(__VA_ARGS__)")
-    sources = (*product.folder.glob("*.c"), *BOARDS[board].support())
+    report = ("-include", SUPPORT / "report.h", "-DPLANAR3R_REPORT(...)=report(__VA_ARGS__)")
+    sources = (*selftest_sources(product.folder), *BOARDS[board].support())
     checked([*compiler, *report, "-Wno-unused-function", *sources, *BOARDS[board].link_flags(), "-o", elf])
     return elf
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.few import few
+from support.folders import written
 from support.limbs import loops_in_limbs, with_limbs
 from support.toys import facts, toys
 
@@ -77,8 +78,8 @@ def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
         [as_source(lookup(name), limbed.model, in_limbs(lookup(name), limbed.model)) for name in names],
         EmitOptions(real=real, trig="builtin"),
     )
-    assert "+= unequal(many_tau, " in sources.files["limbed_batch_selftest.c"]
-    assert "+= differ(" not in sources.files["limbed_batch_selftest.c"]
+    assert "+= unequal(many_tau, " in sources.files["selftest/limbed_batch_selftest.c"]
+    assert "+= differ(" not in sources.files["selftest/limbed_batch_selftest.c"]
     for flags in (("-O1",), ("-O2", "-mavx2", "-ffp-contract=off")):
         done = selftest(sources, tmp_path, *flags)
         assert done.stdout.count(" as expected\n") == len(names), done.stdout
@@ -119,13 +120,11 @@ def as_source(function: Function, model: Model, found: InLimbs) -> FunctionSourc
 
 
 def selftest(sources: Sources, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    for name, text in sources.files.items():
-        if "/" not in name:
-            (folder / name).write_text(text)
-    names = [f"{sources.name}_selftest.c", *(source for _, source in sources.c_sources())]
-    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", *flags, *names, "-o", "selftest", "-lm"]
+    written(sources.files, folder)
+    names = [f"selftest/{sources.name}_selftest.c", *(source for _, source in sources.c_sources())]
+    command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", *flags, *names, "-o", "program", "-lm"]
     subprocess.run(command, cwd=folder, check=True)
-    return subprocess.run([folder / "selftest"], capture_output=True, text=True, check=False)
+    return subprocess.run([folder / "program"], capture_output=True, text=True, check=False)
 
 
 CASES: list[tuple[str, Base, Real, Trig]] = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rbdgen.emit.project.files import release_of
+from rbdgen.emit.contexts import release_of
 from rbdgen.options import Options
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.robot import load_robot
@@ -160,7 +160,7 @@ def test_flags_that_a_compiler_does_not_know(folders: dict[str, Path], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("version", "release"), [("0.1.0", "0.1.0"), ("1.2.0rc1", "1.2.0"), ("2.0", "2.0"), ("dev", "0")]
+    ("version", "release"), [("0.1.0", "0.1.0"), ("1.2.0rc1", "1.2.0"), ("2.0", "2.0.0"), ("dev", "0.0.0")]
 )
 def test_versions_are_those_of_cmake(version: str, release: str) -> None:
     """CMake refuses versions of other things than numbers."""

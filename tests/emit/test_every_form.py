@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.few import few
+from support.folders import written
 from support.forms import FORMS, FunctionForm
 
 from rbdgen.functions.table import TABLE
@@ -79,11 +80,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         left = [form for form in left if forms[form.function.name] != form.form.name]
         options = replace(case.options, functions=tuple(forms), variants=forms)
         folder = tmp_path_factory.mktemp("round")
-        for name, text in designed(Request(robot, options), store).files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        made.append(folder)
+        made.append(written(designed(Request(robot, options), store).files, folder))
     return Folders(case, tuple(made))
 
 
@@ -91,9 +88,9 @@ def sources(folder: Path, which: str) -> list[Path]:
     """The sources of the self-test of single calls or of batches; the last source has the main function."""
     name = next(folder.glob("*.hpp")).stem
     twins = sorted(folder.glob("*_batch.c"))
-    singles = sorted({*folder.glob("*.c")} - {*twins} - {*folder.glob("*selftest.c")})
+    singles = sorted({*folder.glob("*.c")} - {*twins})
     twins = twins if which == "batch_selftest" else []
-    return [*singles, *twins, folder / f"{name}_{which}.c"]
+    return [*singles, *twins, folder / "selftest" / f"{name}_{which}.c"]
 
 
 def report(folder: Path, which: str, *command: str) -> dict[str, str]:

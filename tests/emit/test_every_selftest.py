@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 from support.few import few
+from support.folders import selftest_sources, written
 
 import rbdgen
 from rbdgen import Frame, Point, RobotBuilder
@@ -168,12 +169,8 @@ def test_every_function_compares_bits(
 
 def selftest(sources: Sources, folder: Path) -> list[str]:
     """The output of the self-test, one line per function."""
-    folder.mkdir()
-    for name, text in sources.files.items():
-        if name.endswith((".c", ".h")) and "/" not in name:
-            (folder / name).write_text(text)
     flags = ("-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off")
-    names = [name for name in sources.files if name.endswith(".c") and "/" not in name]
-    subprocess.run(["gcc", *flags, *names, "-o", "selftest", "-lm"], cwd=folder, check=True)
-    done = subprocess.run([folder / "selftest"], capture_output=True, text=True, check=False)
+    texts = selftest_sources(written(sources.files, folder))
+    subprocess.run(["gcc", *flags, *texts, "-o", "program", "-lm"], cwd=folder, check=True)
+    done = subprocess.run([folder / "program"], capture_output=True, text=True, check=False)
     return done.stdout.splitlines()

@@ -229,3 +229,36 @@ def test_cpp_refuses(call: str, folder: Path, tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "main.cpp:2" in done.stderr
     assert " error: " in done.stderr
+
+
+def test_all_sources_of_the_folder_are_one_library(folder: Path, host: Path, tmp_path: Path) -> None:
+    """No file beside the functions has a main function, so that build tools can take all of them."""
+    for made in (folder, host):
+        objects = output("gcc", "-O1", "-r", "-o", "all.o", *made.glob("*.c"), cwd=tmp_path)
+        symbols = output("nm", "all.o", cwd=tmp_path)
+        assert objects == ""
+        assert " T double_pendulum_rnea\n" in symbols
+        assert " main\n" not in symbols
+
+
+def test_make_leaves_out_flags_that_the_compiler_does_not_know(folder: Path, tmp_path: Path) -> None:
+    build = f"BUILD={tmp_path}/build"
+    command = ["make", "-s", build, "MACHINE=-O1 -fno-such-thing -ffp-contract=off", "check"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "double_pendulum: gcc does not know -fno-such-thing, which is left out\n"
+    assert done.stdout.count("as expected") == 3
+
+
+def test_make_names_the_package_of_a_missing_compiler(folder: Path, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("sh", "mkdir", "echo"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    command = [str(shutil.which("make")), "-s", f"BUILD={tmp_path}/build", "CROSS=riscv64-unknown-elf-"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env={"PATH": str(tools)}
+    )
+    assert done.returncode != 0
+    wanted = "apt install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
+    assert done.stderr.startswith(f"riscv64-unknown-elf-gcc is not installed; {wanted}\n")

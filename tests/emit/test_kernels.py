@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, get_args
 import numpy as np
 import pytest
 from support.elementary import ARITY, arguments
+from support.folders import written
 from support.kernels import EXACT, numbers, vectors
 from support.toys import TAU, Q, elementary, facts, function, toys
 
@@ -146,14 +147,12 @@ def test_clean_under_strict_warnings(real: str, command: list[str], tmp_path: Pa
 def test_functions_of_a_folder(real: Real, compiler: str, tmp_path: Path) -> None:
     """Single calls have the bits of the interpreter, and batches those of single calls."""
     sources = render(facts(), [elementary()], EmitOptions(real=real, trig="builtin"))
-    for file, text in sources.files.items():
-        if "/" not in file:
-            (tmp_path / file).write_text(text)
-    functions = [path.name for path in tmp_path.glob("*.c") if "selftest" not in path.name]
+    written(sources.files, tmp_path)
+    functions = [path.name for path in tmp_path.glob("*.c")]
     command = [compiler, "-std=gnu99", *FLAGS, *EXACT, "-O2", "-march=native", "-Wno-psabi", *functions]
-    for selftest, said in (("toy_selftest", "as expected"), ("toy_batch_selftest", "0 elements of batches")):
-        subprocess.run([*command, f"{selftest}.c", "-o", selftest, "-lm"], cwd=tmp_path, check=True)
-        done = subprocess.run([tmp_path / selftest], check=True, capture_output=True, text=True)
+    for program, said in (("toy_selftest", "as expected"), ("toy_batch_selftest", "0 elements of batches")):
+        subprocess.run([*command, f"selftest/{program}.c", "-o", program, "-lm"], cwd=tmp_path, check=True)
+        done = subprocess.run([tmp_path / program], check=True, capture_output=True, text=True)
         assert f"elementary: ok, {said if said[0] == '0' else '0 wrong'}" in done.stdout
         assert said in done.stdout
 

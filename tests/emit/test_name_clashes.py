@@ -216,10 +216,10 @@ def test_robots_of_any_name(
     write(sources.files, tmp_path)
     strict = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", f"-I{tmp_path}"]
     program = tmp_path / "selftest.out"
-    single = [tmp_path / f"{sources.name}_{which}.c" for which in ("rnea", "selftest")]
+    single = [tmp_path / f"{sources.name}_rnea.c", tmp_path / "selftest" / f"{sources.name}_selftest.c"]
     subprocess.run(["gcc", "-std=c99", *strict, "-O1", *single, "-lm", "-o", program], check=True)
     subprocess.run([program], check=True)
-    rest = [*tmp_path.glob("*_batch*.c"), tmp_path / "_rbdgen" / "binding.c"]
+    rest = [*tmp_path.rglob("*_batch*.c"), tmp_path / "_rbdgen" / "binding.c"]
     subprocess.run(["gcc", *strict, "-fsyntax-only", *rest], check=True)
     header = ["-fsyntax-only", "-include", f"{sources.name}.hpp", "-xc++", "/dev/null"]
     subprocess.run(["g++", *strict, *header], check=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.folders import selftest_sources, written
 from support.graphs import ALL, graphs, max_live, pendulum
 from support.toys import facts, function, straight, torque
 
@@ -309,19 +310,17 @@ def test_programs_pass_their_own_test(style: str, tmp_path: Path) -> None:
     sources = render(facts(), programs(), STYLES[style])
     for name in ("straight", "looped_columns"):
         assert f"_APART void toy_{name}_part2(" in sources.files[f"toy_{name.partition('_')[0]}.c"]
-    for name, text in sources.files.items():
-        if name.endswith((".c", ".h")) and "/" not in name:
-            (tmp_path / name).write_text(text)
+    written(sources.files, tmp_path)
     for name in ("straight", "padded"):
         filled = "memset(&y[1], 0, 9 * sizeof y[0]);" in sources.files[f"toy_{name}.c"]
         assert filled == STYLES[style].extensions
-    texts = sorted(path.name for path in tmp_path.glob("*.c") if not path.match("*_batch_selftest.c"))
+    texts = selftest_sources(tmp_path)
     flags = ("-O1", "-ffp-contract=off", *STRICT)
-    subprocess.run(["gcc", "-std=c99", *flags, *texts, "-o", "selftest", "-lm"], cwd=tmp_path, check=True)
+    subprocess.run(["gcc", "-std=c99", *flags, *texts, "-o", "program", "-lm"], cwd=tmp_path, check=True)
     if not STYLES[style].extensions:
         subprocess.run(["g++", "-fsyntax-only", "-x", "c++", *flags, *texts], cwd=tmp_path, check=True)
-    subprocess.run([tmp_path / "selftest"], check=True)
-    symbols = subprocess.run(["nm", "selftest"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    subprocess.run([tmp_path / "program"], check=True)
+    symbols = subprocess.run(["nm", "program"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert {"toy_straight_part2", "toy_looped_columns_part2"} <= set(symbols.stdout.split())  # not inlined
 
 

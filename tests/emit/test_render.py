@@ -7,11 +7,12 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.folders import selftest_sources, written
 from support.loops import looped
 from support.toys import facts, function, inertia, straight, tiled, torque, toys, with_angles_given
 
@@ -50,19 +51,11 @@ def laid_out(style: str) -> Sources:
     return render(facts(), with_angles_given(toys()) if options.trig == "input" else toys(), options)
 
 
-def written(folder: Path, files: Mapping[str, str]) -> Path:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
 def compile_selftest(folder: Path, *flags: str) -> Path:
-    sources = sorted(path.name for path in folder.glob("*.c") if not path.match("*_batch_selftest.c"))
-    command = ["gcc", "-std=c99", "-O1", *flags, *sources, "-o", "selftest", "-lm"]
-    subprocess.run(command, cwd=folder, check=True)
-    return folder / "selftest"
+    program = folder / "program"
+    command = ["gcc", "-std=c99", "-O1", *flags, *selftest_sources(folder), "-o", program, "-lm"]
+    subprocess.run(command, check=True)
+    return program
 
 
 @pytest.mark.parametrize("style", ["double_libm", "float_libm", "double_input"])
@@ -91,7 +84,7 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_clean_under_warnings_and_passing_its_own_test(style: str, tmp_path: Path) -> None:
-    folder = written(tmp_path, laid_out(style).files)
+    folder = written(laid_out(style).files, tmp_path)
     program = compile_selftest(folder, *WARNINGS)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
     judged = ", which rest with the C library" if STYLES[style].trig == "libm" else " as expected"
@@ -102,13 +95,13 @@ def test_clean_under_warnings_and_passing_its_own_test(style: str, tmp_path: Pat
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 @pytest.mark.parametrize("style", ["double_libm", "float_builtin", "double_input"])
 def test_clean_as_cpp(style: str, tmp_path: Path) -> None:
-    folder = written(tmp_path, laid_out(style).files)
-    for source in folder.glob("*.c"):
+    folder = written(laid_out(style).files, tmp_path)
+    for source in (*folder.glob("*.c"), *folder.glob("selftest/*.c")):
         subprocess.run(["g++", "-x", "c++", *WARNINGS, "-fsyntax-only", source], check=True)
 
 
 def test_a_cpp_program_links_to_the_c(tmp_path: Path) -> None:
-    folder = written(tmp_path, render(facts(), toys(), PORTABLE).files)
+    folder = written(render(facts(), toys(), PORTABLE).files, tmp_path)
     (folder / "main.cpp").write_text(
         '#include "toy.h"\n'
         "int main() { double q[2] = {0, 0}, M[4], g[2]; toy_inertia(q, M, g); return !(M[3] == 3.0); }"
@@ -123,8 +116,8 @@ def test_selftest_finds_a_fault(kind: str, tmp_path: Path) -> None:
     files = dict(render(facts(), toys(), PORTABLE).files)
     if kind == "value":
         pattern = r"(torque_tau_1\[2\] = \{\n    )(-?)(\d)\.(\d)"
-        files["toy_selftest.c"], count = re.subn(
-            pattern, lambda m: f"{m[1]}{m[2]}{m[3]}.{9 - int(m[4])}", files["toy_selftest.c"]
+        files["selftest/toy_selftest.c"], count = re.subn(
+            pattern, lambda m: f"{m[1]}{m[2]}{m[3]}.{9 - int(m[4])}", files["selftest/toy_selftest.c"]
         )
     elif kind == "nan":
         files["toy_torque.c"], count = re.subn(
@@ -134,7 +127,7 @@ def test_selftest_finds_a_fault(kind: str, tmp_path: Path) -> None:
         files["toy_torque.c"], count = re.subn(r"tau\[1\] = .*;", "", files["toy_torque.c"])
     assert count == 1
     done = subprocess.run(
-        [compile_selftest(written(tmp_path, files))], capture_output=True, text=True, check=False
+        [compile_selftest(written(files, tmp_path))], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     assert done.stdout.startswith("torque: FAILED, ")
@@ -145,7 +138,7 @@ def test_nothing_from_a_description_reaches_the_code(tmp_path: Path) -> None:
     """The statements equal those of a harmless robot; hostile texts are escaped in comments."""
     hostile = facts(robot_name=HOSTILE[0] + HOSTILE[1], joints=HOSTILE)
     sources = render(hostile, toys(), PORTABLE)
-    folder = written(tmp_path, sources.files)
+    folder = written(sources.files, tmp_path)
     subprocess.run([compile_selftest(folder, *WARNINGS)], check=True, capture_output=True)
     comment = re.compile(r"/\*.*?\*/", re.DOTALL)
     for name, text in render(facts(), toys(), PORTABLE).files.items():
@@ -171,9 +164,10 @@ def test_a_small_machine_gets_no_python_package() -> None:
     """
     small = replace(PORTABLE, prefix="arm-none-eabi-")
     files = render(facts(), toys(), small).files
-    assert not [name for name in files if "/" in name or name.endswith((".py", ".pyi", ".typed"))]
+    assert {str(Path(name).parent) for name in files} == {".", "selftest"}
+    assert not [name for name in files if name.endswith((".py", ".pyi", ".typed"))]
     assert not [name for name, text in files.items() if "Python.h" in text or "binding" in text]
-    assert {"toy.h", "toy.hpp", "toy_torque.c", "toy_selftest.c", "Makefile", "README.md"} <= set(files)
+    assert {"toy.h", "toy.hpp", "toy_torque.c", "Makefile", "README.md"} <= set(files)
 
 
 def test_loader_and_binding_travel_unchanged() -> None:

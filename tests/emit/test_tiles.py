@@ -246,7 +246,7 @@ class Compiled:
         names = [name for name in files if name.startswith("toy") and name.endswith((".c", ".h"))]
         for name in names:
             (folder / name).write_text(files[name])
-        texts = [name for name in names if name.endswith(".c") and "selftest" not in name]
+        texts = [name for name in names if name.endswith(".c")]
         whole = folder / "whole.c"
         whole.write_text("".join(f'#include "{name}"\n' for name in texts))
         flags = ("-O1", "-ffp-contract=off", "-shared", "-fPIC", *STRICT)

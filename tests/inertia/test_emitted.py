@@ -155,7 +155,7 @@ def test_no_rank(impossible: tuple[float, ...], real: str, folder: Path) -> None
 def shared(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """A shared library of the C without the Python package, as controllers link it."""
     library = tmp_path_factory.mktemp("shared") / "libinertia.so"
-    sources = [path for path in folder.glob("inertia_*.c") if not path.stem.endswith(("batch", "selftest"))]
+    sources = [path for path in folder.glob("inertia_*.c") if not path.stem.endswith("batch")]
     command = [
         "gcc",
         *WARNINGS,

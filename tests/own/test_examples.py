@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.folders import selftest_sources
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -29,7 +30,7 @@ def test_the_tool_reaches_its_target(
     assert distances[0] > 200
     assert distances[-1] < 1e-3
     assert "agree within 1e-9 N m: True" in text
-    files = sorted(map(str, (tmp_path / "arm7").glob("*.c")))
+    files = selftest_sources(tmp_path / "arm7")
     program = tmp_path / "selftest"
     subprocess.run(["gcc", "-std=c99", "-O1", "-ffp-contract=off", *files, "-lm", "-o", program], check=True)
     subprocess.run([program], check=True, capture_output=True)

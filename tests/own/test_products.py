@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.folders import selftest_sources
 from support.own import ARM
 
 import rbdgen
@@ -209,7 +210,7 @@ def test_folder_for_a_small_machine(tmp_path: Path) -> None:
     folder = rbdgen.generate(
         ARM, tmp_path, functions=[square(once)], target="cortex-m7", compiled=False, real="double"
     )
-    files = sorted(map(str, folder.glob("*.c")))
+    files = selftest_sources(folder)
     program = tmp_path / "selftest"
     subprocess.run(["gcc", "-std=c99", "-O1", "-ffp-contract=off", *files, "-lm", "-o", program], check=True)
     subprocess.run([program], check=True, capture_output=True)

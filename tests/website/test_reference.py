@@ -38,9 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_file_is_explained(folder: Path) -> None:
     page = text_of("reference/c.md")
-    for path in folder.iterdir():
-        name = re.sub(r"^double_pendulum(?=[._])", "NAME", path.name)
-        function = re.match(r"NAME_(?!batch|lanes|selftest)\w+?(_batch)?\.c$", name)
+    for path in (*folder.iterdir(), *folder.glob("selftest/*")):
+        shown = path.relative_to(folder).as_posix()
+        name = re.sub(r"^((?:selftest/)?)double_pendulum(?=[._])", r"\1NAME", shown)
+        function = re.match(r"NAME_(?!batch|lanes)\w+?(_batch)?\.c$", name)
         named = name if function is None else f"NAME_FUNCTION{function[1] or ''}.c"
         if path.is_file() and not path.name.startswith("_double") and name != "py.typed":
             assert f"`{named}`" in page

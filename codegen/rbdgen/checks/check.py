@@ -169,8 +169,8 @@ def _selftests(folder: Path, library: Library) -> Iterator[Finding]:
     """The folder's own programs: golden vectors, and if it has batches, batches against single calls."""
     name = library.name
     sources = [facts["source"] for facts in library.manifest["functions"].values()]
-    yield _selftest("emitted self-test", folder, [*sources, f"{name}_selftest.c"])
-    batches = f"{name}_batch_selftest.c"
+    yield _selftest("emitted self-test", folder, [*sources, f"selftest/{name}_selftest.c"])
+    batches = f"selftest/{name}_batch_selftest.c"
     if batches in library.manifest["files"]:
         batch_functions = [
             batch_function

@@ -44,7 +44,7 @@ def options_of(parsed: argparse.Namespace) -> Options:
         packed=parsed.packed,
         same_bits=parsed.same_bits,
         params=tuple(parsed.param),
-        emit=tuple(parsed.emit),
+        emit=tuple(name for given in parsed.emit for name in given.split(",")),
         knots=parsed.knots,
         coordinates=parsed.coordinates,
     )

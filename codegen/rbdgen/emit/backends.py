@@ -71,6 +71,33 @@ class Backend:
         return import_module(f"rbdgen.emit.{self.name}.{module}")
 
 
+@dataclass(frozen=True)
+class BuildTool(Backend):
+    """A backend that describes the folder to a build tool of other people. It only fills templates, which are
+    in the folder `templates/NAME`, and its code is `emit/build_tools`.
+    """
+
+    described: tuple[str, ...] = ()
+    """The paths of its files in the folder."""
+
+    def files(self, folder: Folder) -> Mapping[str, str]:
+        return cast("Mapping[str, str]", self._part("files").files(folder, self.name, self.described))
+
+    def refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
+        found = self._part("request").refused(self.name, options, detail, small_machine=small_machine)
+        return cast("str | None", found)
+
+    def extended(
+        self, options: Options, rows: Mapping[str, Function], model: Model, parameters: int
+    ) -> Options:
+        """The options as they are: a description needs no functions."""
+        del rows, model, parameters
+        return options
+
+    def _part(self, module: str) -> Any:
+        return import_module(f"rbdgen.emit.build_tools.{module}")
+
+
 BACKENDS: Final = (
     Backend("c"),
     Backend("batch"),
@@ -86,6 +113,23 @@ BACKENDS: Final = (
         asked=True,
         adds="functions as an ES module in JavaScript, for web pages and node",
     ),
+    BuildTool(
+        "colcon",
+        asked=True,
+        adds="package.xml, with which colcon builds the folder in a ROS 2 workspace",
+        described=("package.xml",),
+    ),
+    BuildTool("platformio", asked=True, adds="library.json for PlatformIO", described=("library.json",)),
+    BuildTool(
+        "arduino", asked=True, adds="library.properties for Arduino", described=("library.properties",)
+    ),
+    BuildTool(
+        "zephyr",
+        asked=True,
+        adds="a module of Zephyr",
+        described=("zephyr/module.yml", "zephyr/CMakeLists.txt", "zephyr/Kconfig"),
+    ),
+    BuildTool("esp-idf", asked=True, adds="a component of ESP-IDF", described=("idf_component.yml",)),
     Backend("project"),
     Backend("python"),
     Backend("readme"),

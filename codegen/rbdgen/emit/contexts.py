@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -168,6 +169,11 @@ class CRobot:
     contact_rows: int
 
     @property
+    def release(self) -> str:
+        """The version as build tools take it."""
+        return release_of(self.version)
+
+    @property
     def of(self) -> str:
         """The owner of the functions: the robot, or the title alone if there is no body."""
         return f"the robot '{self.title}'" if self.nbodies else self.title
@@ -176,6 +182,14 @@ class CRobot:
     def subject(self) -> str:
         """The quantities that the functions compute."""
         return f"rigid-body dynamics of {self.of}, {self.base} base" if self.nbodies else self.title
+
+
+def release_of(version: str) -> str:
+    """The three numbers at the beginning of a version, which all build tools take for one: 0.2.0 of 0.2.0rc1.
+    Numbers that are missing are 0.
+    """
+    found = re.match(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?", version, re.ASCII)
+    return ".".join(number or "0" for number in (found.groups() if found else ("0",) * 3))
 
 
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:

@@ -344,6 +344,24 @@ class ModuleFlags:
 
 
 @dataclass(frozen=True)
+class Board:
+    """A board in qemu on which the folder's self-test can run."""
+
+    name: str
+    prefix: str
+    """The prefix of the cross tools."""
+    flags: str
+    """The flags of the compiler."""
+    emulator: str
+    """The emulator's program and options."""
+    startup: str
+    """The file of the start-up code in templates/board, without the ending."""
+    code: str
+    data: str
+    """The addresses of code and of data."""
+
+
+@dataclass(frozen=True)
 class EmitOptions:
     """The style of the C."""
 
@@ -360,6 +378,8 @@ class EmitOptions:
     """The flags of the target's compiler, for the build files of the folder."""
     module: ModuleFlags | None = None
     """The flags for a WebAssembly module; None if the target has none."""
+    boards: tuple[Board, ...] = ()
+    """The boards that run what is compiled from the folder."""
     emit: tuple[str, ...] = ()
     """The option `emit` of `Options`."""
     package: bool = True

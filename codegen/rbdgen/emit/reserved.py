@@ -133,6 +133,11 @@ _OF_LIBRARIES: Final = frozenset(
 )
 """The attributes of loaded libraries and of generated packages besides their functions."""
 
+_OF_CPP: Final = frozenset(
+    {"at", "detail", "many", "map", "matrix", "model", "series", "states", "table", "view"}
+)
+"""The names in the C++ header besides those of functions."""
+
 
 def is_a_variable(name: str) -> bool:
     """Whether bodies of functions declare a variable of this name."""
@@ -142,7 +147,7 @@ def is_a_variable(name: str) -> bool:
 def hides_the_package(name: str) -> bool:
     """Whether a function of this name would hide an attribute of libraries, or code that functions share."""
     lower = name.lower()
-    return lower in _OF_LIBRARIES or lower.startswith("_") or _SHARED.fullmatch(lower) is not None
+    return lower in _OF_LIBRARIES | _OF_CPP or lower.startswith("_") or _SHARED.fullmatch(lower) is not None
 
 
 def hides_the_system(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdgen.emit.package import EmitOptions, ModuleFlags, Sources
+from rbdgen.emit.package import Board, EmitOptions, ModuleFlags, Sources
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
 from rbdgen.options import Options, environment_compiler
@@ -11,7 +11,7 @@ from rbdgen.toolchain.batch import architecture
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
-from rbdgen.toolchain.targets import Target, target_named
+from rbdgen.toolchain.targets import TARGETS, Target, target_named
 from rbdgen.toolchain.webassembly import COMPILE_FLAGS, LINK_FLAGS, STACK, Tools, find_tools, stack_flags
 from rbdgen.wording import option
 
@@ -83,8 +83,28 @@ def style(options: Options, *, package: bool) -> EmitOptions:
         prefix=target.prefix,
         flags=compiler_flags(options),
         module=ModuleFlags(COMPILE_FLAGS, (*LINK_FLAGS, *stack_flags(STACK))) if target.module else None,
+        boards=_boards(target),
         emit=options.emit,
         package=package,
+    )
+
+
+def _boards(target: Target) -> tuple[Board, ...]:
+    """The boards that can run code for a target: its own; for code of any compiler, those of all targets."""
+    shared = target.name == "portable"
+    rows = [row for row in TARGETS.values() if row.machine and (shared or row == target)]
+    return tuple(
+        Board(
+            row.machine.name,
+            row.prefix,
+            " ".join(row.flags),
+            " ".join((row.machine.emulator, "-M", row.machine.name, *row.machine.options.split())),
+            row.machine.startup,
+            f"{row.machine.code:#x}",
+            f"{row.machine.data:#x}",
+        )
+        for row in rows
+        if row.machine
     )
 
 

@@ -22,6 +22,22 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Machine:
+    """A board that qemu emulates."""
+
+    name: str
+    """Its name in qemu's option -M."""
+    emulator: str = "qemu-system-arm"
+    options: str = ""
+    """Further options of the emulator."""
+    startup: str = "startup"
+    """The file of its start-up code in templates/board, without the ending."""
+    code: int = 0x00000000
+    data: int = 0x20000000
+    """The addresses of code and of data."""
+
+
+@dataclass(frozen=True)
 class Target:
     """One machine."""
 
@@ -41,8 +57,8 @@ class Target:
     """Whether emitted code may use compiler extensions."""
     part: Part | None = None
     """The chip; None if size does not matter."""
-    machine: str | None = None
-    """The board that qemu emulates, if any."""
+    machine: Machine | None = None
+    """The board that runs its code in qemu, if any."""
     module: bool = False
     """Whether all functions of a folder become one WebAssembly module (see `toolchain.webassembly`), which
     JavaScript calls."""
@@ -172,7 +188,7 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("float",),
             word=4,
             part=Part("STM32F446", 512 * KIB, 128 * KIB),
-            machine="mps2-an386",
+            machine=Machine("mps2-an386"),
             packages=_ARM_PACKAGES,
         ),
         Target(
@@ -183,7 +199,7 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("double", "float"),
             word=4,
             part=Part("STM32F767", 2048 * KIB, 512 * KIB),
-            machine="mps2-an500",
+            machine=Machine("mps2-an500"),
             packages=_ARM_PACKAGES,
         ),
         Target(
@@ -194,7 +210,8 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("float",),
             word=4,
             part=Part("STM32L552", 512 * KIB, 256 * KIB),
-            machine="mps2-an505",
+            # These are addresses of the secure state, in which this board starts.
+            machine=Machine("mps2-an505", code=0x10000000, data=0x38000000),
             packages=_ARM_PACKAGES,
         ),
         Target(
@@ -205,7 +222,7 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("double", "float"),
             word=4,
             part=Part("Corstone-300", 512 * KIB, 512 * KIB),
-            machine="mps3-an547",
+            machine=Machine("mps3-an547"),
             packages=_ARM_PACKAGES,
         ),
         Target(
@@ -216,7 +233,9 @@ TARGETS: Final[dict[str, Target]] = {
             reals=("float",),
             word=4,
             part=Part("ESP32-P4 with 16 MiB flash", 16 * KIB * KIB, 768 * KIB),
-            machine="virt",
+            machine=Machine(
+                "virt", "qemu-system-riscv32", "-bios none", "startup_riscv", code=0x80000000, data=0x80100000
+            ),
             packages="gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf",
         ),
     )

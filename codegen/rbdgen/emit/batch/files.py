@@ -55,7 +55,7 @@ def files(folder: Folder) -> dict[str, str]:
             body=_body(program, shown.symbol, style, _tile(function, lanes(options.real))),
             needs=needs_of(program, style),
         )
-    made[f"{name}_batch_selftest.c"] = filled(
+    made[f"selftest/{name}_batch_selftest.c"] = filled(
         "batch/ROBOT_batch_selftest.c.jinja",
         robot=robot,
         functions=[(x.shown, x.tested, _counting(x), _allowed(x, folder)) for x in folder.batches],

@@ -47,7 +47,7 @@ def files(folder: Folder) -> dict[str, str]:
             made |= lanes_file(folder)
         if body.limbs:
             made |= limbs_file(folder)
-    made[f"{name}_selftest.c"] = filled(
+    made[f"selftest/{name}_selftest.c"] = filled(
         "c/ROBOT_selftest.c.jinja",
         robot=robot,
         functions=[(function.shown, function.tested) for function in folder.functions],

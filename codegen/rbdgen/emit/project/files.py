@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
-from rbdgen.emit.text import filled
+from rbdgen.emit.text import copied, filled
 
 
 def files(folder: Folder) -> dict[str, str]:
-    """A header for C++ and the build files of make and CMake, by path."""
+    """A header for C++, build files of make and CMake, and the record of deviations from MISRA C, by path.
+
+    Code with extensions of compilers has no such record.
+    """
     context = {
         "robot": folder.robot,
         "functions": folder.shown,
@@ -19,18 +20,20 @@ def files(folder: Folder) -> dict[str, str]:
         "batch_headers": batch_headers(folder),
         "libraries": [beside for beside in folder.beside if beside.library],
         "prefix": folder.options.prefix,
-        "release": release_of(folder.robot.version),
+        "esp_idf": any(beside.name == "esp-idf" for beside in folder.beside),
         "flags": " ".join(folder.options.flags),
         "module": folder.options.module,
+        "boards": folder.options.boards,
     }
-    return {
+    made = {
         f"{folder.name}.hpp": filled("project/ROBOT.hpp.jinja", **context),
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
-
-
-def release_of(version: str) -> str:
-    """The numbers at the beginning of a version, which are a version for CMake: 0.2.0 of 0.2.0rc1."""
-    found = re.match(r"\d+(?:\.\d+){0,3}", version, re.ASCII)
-    return found[0] if found else "0"
+    if not (folder.options.extensions or folder.options.module):
+        made["MISRA.md"] = copied("project/MISRA.md")
+    if folder.options.boards:
+        startups = sorted({f"{board.startup}.c" for board in folder.options.boards})
+        for file in ("board.c", "board.ld", "report.h", "semihosting.h", *startups):
+            made[f"selftest/board/{file}"] = copied(f"board/{file}")
+    return made

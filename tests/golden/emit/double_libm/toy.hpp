@@ -9,7 +9,10 @@
        Eigen::Matrix<toy::real, toy::nv, 1> x;  // is an argument as it is
        toy::map(result)  // views a result as a matrix of Eigen, if <Eigen/Core> was included before
 
-   There is no heap, no exception, and no dependency other than the headers <array>, <cstddef>, <type_traits> and <utility>. */
+   `model` has all functions as static members, for templates over robots, and `table()` has them as pointers of one type, for
+   programs that choose among robots while they run.
+
+   There is no heap, no exception, and no dependency other than headers of the standard library. */
 #ifndef TOY_HPP
 #define TOY_HPP
 
@@ -17,8 +20,46 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <utility>
+
+/* The types of the tables of all robots. Every header of a robot has these lines. */
+#ifndef RBDGEN_TABLE
+#define RBDGEN_TABLE
+
+namespace rbdgen {
+
+/* A function: the numbers of its inputs and outputs, their sizes in turn, and a call with a pointer to each of them. */
+template <class Real>
+struct function {
+    const char *name;
+    std::size_t inputs;
+    std::size_t outputs;
+    const std::size_t *sizes;
+    void (*call)(const Real *const *in, Real *const *out);
+};
+
+template <class Real>
+struct robot {
+    const char *name;
+    std::size_t nq, nv, nbodies;
+    std::size_t count;
+    const function<Real> *functions;
+
+    /* The function of this name, or a null pointer. */
+    const function<Real> *find(const char *wanted) const noexcept
+    {
+        for (std::size_t k = 0; k < count; ++k)
+            if (std::strcmp(functions[k].name, wanted) == 0)
+                return &functions[k];
+        return nullptr;
+    }
+};
+
+}
+
+#endif
 
 namespace toy {
 
@@ -116,6 +157,50 @@ view<T, N> at(T *first) noexcept
     return view<T, N>::at(first);
 }
 
+/* Arrays of N numbers that follow each other, given by a pointer to the first: a std::array, a matrix, or many<N>(pointer). */
+template <class T, std::size_t N>
+class series {
+    using number = typename std::remove_const<T>::type;
+    using array = typename std::conditional<std::is_const<T>::value, const std::array<number, N>, std::array<number, N>>::type;
+    static_assert(sizeof(std::array<number, N>) == N * sizeof(number), "arrays follow each other without gaps");
+
+public:
+    series(array *first) noexcept : first_(first ? first->data() : nullptr) {}
+    template <class U, class = typename std::enable_if<std::is_same<const U, T>::value>::type>
+    series(series<U, N> numbers) noexcept : first_(numbers.data()) {}
+    static series at(T *first) noexcept { return series(first, 0); }
+
+    T *data() const noexcept { return first_; }
+
+private:
+    series(T *first, int) noexcept : first_(first) {}
+    T *first_;
+};
+
+/* The arrays of N numbers that begin at a pointer; the caller must make sure that they exist. */
+template <std::size_t N, class T>
+series<T, N> many(T *first) noexcept
+{
+    return series<T, N>::at(first);
+}
+
+/* An input of many states: a series with an array for each, or one array that all share. */
+template <std::size_t N>
+class states {
+public:
+    template <class S, class = typename std::enable_if<std::is_convertible<S &&, series<const real, N>>::value>::type, class = void>
+    states(S &&numbers) noexcept : first_(series<const real, N>(numbers).data()), step_(N) {}
+    template <class C, class = typename std::enable_if<std::is_convertible<C &&, view<const real, N>>::value>::type>
+    states(C &&shared) noexcept : first_(view<const real, N>(shared).data()), step_(0) {}
+
+    const real *data() const noexcept { return first_; }
+    std::size_t step() const noexcept { return step_; }
+
+private:
+    const real *first_;
+    std::size_t step_;
+};
+
 /** toy torque; form plain (as given).
     @param[in]  q [2], rad: joint positions
     @param[in]  v [2], rad/s: joint velocities
@@ -153,6 +238,45 @@ inline inertia_result inertia(view<const real, 2> q) noexcept
     inertia_result result;
     ::toy_inertia(q.data(), result.M.data(), result.g.data());
     return result;
+}
+
+/* The robot as a type: an argument of templates that work for any robot. */
+struct model {
+    using real = ::toy::real;
+    static constexpr std::size_t nq = 2;
+    static constexpr std::size_t nv = 2;
+    static constexpr std::size_t nbodies = 2;
+    static constexpr const char *name() noexcept { return "toy"; }
+
+    template <class... Arguments>
+    static auto torque(Arguments &&...arguments) noexcept -> decltype(::toy::torque(std::forward<Arguments>(arguments)...))
+    {
+        return ::toy::torque(std::forward<Arguments>(arguments)...);
+    }
+
+    template <class... Arguments>
+    static auto inertia(Arguments &&...arguments) noexcept -> decltype(::toy::inertia(std::forward<Arguments>(arguments)...))
+    {
+        return ::toy::inertia(std::forward<Arguments>(arguments)...);
+    }
+};
+
+/* The functions as pointers of one type, for programs that choose among robots while they run. A program that does not call
+   this function does not need any of the functions. */
+inline const ::rbdgen::robot<real> &table() noexcept
+{
+    static const std::size_t sizes_0[] = {2, 2, 2};
+    static const std::size_t sizes_1[] = {2, 4, 2};
+    static const ::rbdgen::function<real> all[] = {
+        {"torque", 2, 1, sizes_0, [](const real *const *in, real *const *out) {
+            ::toy_torque(in[0], in[1], out[0]);
+        }},
+        {"inertia", 1, 2, sizes_1, [](const real *const *in, real *const *out) {
+            ::toy_inertia(in[0], out[0], out[1]);
+        }},
+    };
+    static const ::rbdgen::robot<real> robot = {"toy", 2, 2, 2, 2, all};
+    return robot;
 }
 
 }

@@ -1,4 +1,4 @@
-/* The report of a self-test on a board, which the compiler includes by -include. */
+/* The report of a self-test on a board without a C library's output. The compiler includes it by -include. */
 #ifndef REPORT_H
 #define REPORT_H
 

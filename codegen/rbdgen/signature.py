@@ -87,6 +87,10 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
+OF_CONTACTS: Final = frozenset({"nc", "ncontacts", "nanchor"})
+"""Sizes of axes along which each contact has elements of its own."""
+
+
 OBSTACLES: Final[tuple[Kind, ...]] = ("obstacles", "outward_planes")
 """The kinds of inputs that are obstacles."""
 
@@ -113,6 +117,13 @@ class Argument:
     """The least and the largest value for which it is meant; None for all."""
     optional: bool = False
     """Whether the functions of a robot for which it has no element do not take it."""
+
+    @property
+    def can_be_by_limb(self) -> bool:
+        """Whether it is known which of its elements belong to a limb: those of its joints, bodies and
+        contacts. Numbers such as a compliance belong to all limbs.
+        """
+        return self.kind in (*OF_JOINTS, "nonnegative") or not OF_CONTACTS.isdisjoint(self.shape)
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""

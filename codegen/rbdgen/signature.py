@@ -87,8 +87,8 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
-OF_CONTACTS: Final = frozenset({"nc", "ncontacts", "nanchor"})
-"""Sizes of axes along which each contact has elements of its own."""
+BY_LIMB: Final = frozenset({"nv", "njoints", "nc", "ncontacts", "nanchor", "nshare"})
+"""Sizes of axes along which each joint or contact has elements of its own."""
 
 
 OBSTACLES: Final[tuple[Kind, ...]] = ("obstacles", "outward_planes")
@@ -120,10 +120,10 @@ class Argument:
 
     @property
     def can_be_by_limb(self) -> bool:
-        """Whether it is known which of its elements belong to a limb: those of its joints, bodies and
-        contacts. Numbers such as a compliance belong to all limbs.
+        """Whether it is known which of its elements belong to a limb, because each of its axes is over joints
+        or contacts. Axes of the same length for all robots belong to no limb.
         """
-        return self.kind in (*OF_JOINTS, "nonnegative") or not OF_CONTACTS.isdisjoint(self.shape)
+        return self.kind in OF_JOINTS or all(isinstance(n, int) or n in BY_LIMB for n in self.shape)
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""

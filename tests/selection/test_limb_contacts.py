@@ -16,7 +16,7 @@ import rbdgen
 from rbdgen import Frame, Loop, Point
 from rbdgen.description.contacts import Contact
 from rbdgen.errors import OptionError
-from rbdgen.functions.contacts import forward_rows, kinematic_rows
+from rbdgen.functions.contacts import forward_rows, inverse_rows, kinematic_rows
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.lanes import known, limb_by_limb
@@ -35,7 +35,7 @@ from rbdgen.selection.trace import trace_graph
 
 Array = NDArray[np.float64]
 
-ROWS = (*forward_rows.ROWS, *kinematic_rows.ROWS)
+ROWS = (*forward_rows.ROWS, *kinematic_rows.ROWS, *inverse_rows.ROWS)
 
 HAND, LEG = ("prismatic",), ("revolute", "revolute", "prismatic")
 
@@ -56,13 +56,21 @@ def scattered() -> Robot:
     return with_limbs([LEG, ("revolute",) * 2, HAND, LEG, ("revolute",) * 2], contacts=held)
 
 
-FEW = (forward_rows.CONTACT_ABA, forward_rows.DELASSUS, kinematic_rows.CONTACT_JACOBIAN)
+FEW = (
+    forward_rows.CONTACT_ABA,
+    forward_rows.DELASSUS,
+    kinematic_rows.CONTACT_JACOBIAN,
+    inverse_rows.CONTACT_RNEA_LEAST,
+)
 
 ROBOTS: dict[str, tuple[Callable[[], Robot], tuple[Function, ...]]] = {
     "quadruped": (lambda: robot_with_contacts("quadruped"), FEW),
     "biped": (lambda: robot_with_contacts("biped"), ROWS),
     "mixed": (lambda: robot_with_contacts("mixed"), FEW),
-    "closed": (lambda: robot_with_contacts("closed"), FEW),
+    "closed": (
+        lambda: robot_with_contacts("closed"),
+        (*FEW, forward_rows.CONTACT_IMPULSE, kinematic_rows.CONTACT_MOTION, inverse_rows.CONTACT_CONTROL),
+    ),
     "scattered": (scattered, (forward_rows.CONTACT_ABA_HELD, *FEW[1:])),
 }
 
@@ -78,8 +86,15 @@ def test_values_and_bits(name: str, function: Function) -> None:
     compared(model, function, drawn(model, function))
 
 
-@pytest.mark.parametrize("held", [FEET[:1], FEET[2:0:-1], FEET[:3], FEET[::-1]], ids=len)
-@pytest.mark.parametrize("function", FEW, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    ("function", "held"),
+    [
+        *((row, FEET[:1]) for row in FEW[:3]),
+        *((row, FEET[2:0:-1]) for row in FEW[:3]),
+        *((row, FEET[:3]) for row in FEW),
+    ],
+    ids=lambda x: x.name if isinstance(x, Function) else str(len(x)),
+)
 def test_sets_of_feet(function: Function, held: Sequence[str]) -> None:
     """The lanes of legs that are not in the set take no part."""
     model = robot_with_contacts("quadruped").model

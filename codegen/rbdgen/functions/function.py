@@ -18,7 +18,7 @@ from rbdgen.model.inertial_parameters import BaseParameters
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize, tree_size
-from rbdgen.signature import Argument, Signature, SizedSignature
+from rbdgen.signature import OF_JOINTS, Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.fit import check_fit
 from rbdgen.sweeps.inputs import State
@@ -258,7 +258,9 @@ class Function:
     def _of_limbs(self, name: str, how: str) -> Form | None:
         swept = next((form for form in self.forms if form.can_use_limbs and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
-        if swept is None or not all(x.can_be_by_limb for x in arguments):
+        if swept is None or not all(
+            x.can_be_by_limb if self.of_contacts else x.kind in OF_JOINTS for x in arguments
+        ):
             return None
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 

@@ -22,7 +22,12 @@ Lanes: TypeAlias = tuple[int | None, ...]
 """The place of an element in each lane, None if it has none; a single place if it is not on alike limbs."""
 
 OF_CONTACTS: Final[Mapping[str, Callable[[Contact], int]]] = MappingProxyType(
-    {"ncontacts": lambda _: 1, "nc": lambda contact: contact.rows, "nanchor": lambda contact: contact.anchor}
+    {
+        "ncontacts": lambda _: 1,
+        "nc": lambda contact: contact.rows,
+        "nshare": lambda contact: contact.rows // 3,
+        "nanchor": lambda contact: contact.anchor,
+    }
 )
 """The sizes of axes over contacts, each with the number of elements of a contact."""
 
@@ -107,8 +112,10 @@ class Places:
         if size == "nbodies":
             rows = {i: row for row, i in enumerate(self.model.visible)}
             return [range(rows[i], rows[i] + 1) if i in rows else range(0) for i in range(len(joints))]
-        assert size == "nv", f"an axis of size {size} has no places on limbs"
-        return [range(joint.idx_v, joint.idx_v + joint.nv) for joint in joints]
+        assert size in ("nv", "njoints"), f"an axis of size {size} has no places on limbs"
+        base = self.model.sizes["nv"] - self.model.sizes[size]
+        spans = [range(joint.idx_v - base, joint.idx_v + joint.nv - base) for joint in joints]
+        return [own if own.start >= 0 else range(0) for own in spans]
 
 
 def accesses(name: str, places: Sequence[Sequence[int]]) -> dict[str, tuple[Access, list[int]]]:

@@ -83,14 +83,19 @@ class OneLimb:
         return [((place,), number) for place, number in each if place is not None]
 
     def read(self, x: SizedArgument, places: Sequence[PerLane]) -> list[Scalar]:
-        """New symbols for the elements of an input."""
+        """New symbols for the elements of an input. In lanes that hold no such element it is 0."""
         elements: list[Scalar] = [0] * x.size
         for own, (access, where) in accesses(x.name, list(map(somewhere, places))).items():
             self.reads[own] = access
             symbols = self.tracer.symbols(own, len(where), len(access.offsets))
             for k, symbol in zip(where, symbols, strict=True):
-                elements[k] = symbol
+                elements[k] = symbol if None not in places[k] else self._zeroed(symbol, places[k])
         return elements
+
+    def _zeroed(self, value: Scalar, own: PerLane) -> Scalar:
+        """The value in lanes that have a place, and 0 in the others."""
+        each = zip(self.tracer.apart(value), own, strict=True)
+        return self.tracer.together([0 if place is None else number for number, place in each])
 
     def state(self, inputs: Sequence[Argument], sized: Sequence[SizedArgument], *, sums: bool) -> State:
         """The state with which the algorithms compute, from symbols for all inputs, even if they are not

@@ -19,6 +19,8 @@ from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.exponential import Elementary
 from rbdgen.spatial.ops import ZERO, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
+from rbdgen.sweeps.records import Kind as Record
+from rbdgen.sweeps.records import flat, of
 
 NO_ROW = Force(ZERO, ZERO)
 """The force on a hidden body, which has no row in fext."""
@@ -65,6 +67,18 @@ class Lanes:
     """Gives the value that has one of these numbers in each lane; the inverse of `apart`."""
     holding: Sequence[Sequence[int]] = ()
     """For each contact, the lanes that hold it; it is empty for a contact that does not stand for several."""
+
+    def handed_on(self, kind: Record, value: Any, body: int, parent: int) -> Any:
+        """The value that a body hands on to its parent: the sum of those of all bodies for which it stands,
+        if the parent stands for itself alone.
+        """
+        if body not in self.bodies or parent in self.bodies:
+            return value
+        return self.joined(kind, value)
+
+    def joined(self, kind: Record, value: Any) -> Any:
+        """The sum of a value of a kind of `records` over all lanes."""
+        return of(kind, [self.join(number) for number in flat(kind, value)])
 
     def freedoms(self, bodies: Sequence[Any]) -> set[int]:
         """The degrees of freedom of the bodies that stand for several, of all bodies of a model."""

@@ -196,7 +196,7 @@ def join(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def lane(x: npt.NDArray[Any], index: Any) -> npt.NDArray[Any]:
     """The number in one lane."""
-    k = int(index)
+    k = int(index.real)  # it has the type of all constants
     return x[..., k : k + 1]
 
 

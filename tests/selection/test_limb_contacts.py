@@ -24,9 +24,10 @@ from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.model.alike_limbs import alike_limbs, contact_between, limbs_in_lanes
-from rbdgen.model.build import Robot
+from rbdgen.model.build import Robot, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
+from rbdgen.model.resistance import Dissipation
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
@@ -56,6 +57,20 @@ def scattered() -> Robot:
     return with_limbs([LEG, ("revolute",) * 2, HAND, LEG, ("revolute",) * 2], contacts=held)
 
 
+def resisting() -> Robot:
+    """The biped with damping, which differs between its legs, and with springs and rotors."""
+    robot = rbdgen.load_robot(
+        legs(), base="floating", contacts=[Frame("heel", "left_sole"), Point("toe", "right_sole")]
+    )
+    joints = [
+        replace(x, damping=0.1 + k, armature=0.1 * k, stiffness=2.0)
+        for k, x in enumerate(robot.description.joints)
+    ]
+    return build_robot(
+        replace(robot.description, joints=tuple(joints)), "floating", dissipation=Dissipation(damping=True)
+    )
+
+
 FEW = (
     forward_rows.CONTACT_ABA,
     forward_rows.DELASSUS,
@@ -71,6 +86,8 @@ ROBOTS: dict[str, tuple[Callable[[], Robot], tuple[Function, ...]]] = {
         lambda: robot_with_contacts("closed"),
         (*FEW, forward_rows.CONTACT_IMPULSE, kinematic_rows.CONTACT_MOTION, inverse_rows.CONTACT_CONTROL),
     ),
+    "standing": (lambda: robot_with_contacts("standing"), FEW[:3]),
+    "resisting": (resisting, (lookup("contact_forces"), lookup("contact_rnea"))),
     "scattered": (scattered, (forward_rows.CONTACT_ABA_HELD, *FEW[1:])),
 }
 

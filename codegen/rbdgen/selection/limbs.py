@@ -54,7 +54,7 @@ def trace_in_limbs(
     return traced.program(function.name, whole.inputs, whole.outputs, outputs, writes)
 
 
-LONGEST: Final = 5000
+LONGEST: Final = 6500
 """The most operations of a line. It is printed in one piece, for which compilers take about a second."""
 
 

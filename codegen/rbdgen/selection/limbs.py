@@ -55,7 +55,7 @@ def trace_in_limbs(
 
 
 LONGEST: Final = 6500
-"""The most operations of a line. It is printed in one piece, for which compilers take about a second."""
+"""The most operations of a line. It is printed in one piece, for which compilers take one or two seconds."""
 
 
 def trace_loop_in_limbs(

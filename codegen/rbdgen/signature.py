@@ -87,6 +87,10 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
+BY_LIMB: Final = frozenset({"nv", "njoints", "nc", "ncontacts", "nanchor", "nshare"})
+"""Sizes of axes along which each joint or contact has elements of its own."""
+
+
 OBSTACLES: Final[tuple[Kind, ...]] = ("obstacles", "outward_planes")
 """The kinds of inputs that are obstacles."""
 
@@ -113,6 +117,13 @@ class Argument:
     """The least and the largest value for which it is meant; None for all."""
     optional: bool = False
     """Whether the functions of a robot for which it has no element do not take it."""
+
+    @property
+    def can_be_by_limb(self) -> bool:
+        """Whether it is known which of its elements belong to a limb, because each of its axes is over joints
+        or contacts. Axes of the same length for all robots belong to no limb.
+        """
+        return self.kind in OF_JOINTS or all(isinstance(n, int) or n in BY_LIMB for n in self.shape)
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""

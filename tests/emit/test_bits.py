@@ -16,6 +16,7 @@ from support.folders import written
 from support.limbs import loops_in_limbs, with_limbs
 from support.toys import facts, toys
 
+from rbdgen.description.contacts import Point
 from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.selftest.bits import FEWEST, SHORT, STATES, hash_of_outputs, plain_inputs
@@ -65,14 +66,16 @@ def test_the_bits_of_looped_forms(real: Real, tmp_path: Path) -> None:
 @pytest.mark.parametrize("real", ["float", "double"])
 def test_the_bits_of_limbs_as_lanes(real: Real, tmp_path: Path) -> None:
     """The bits are equal, whether a register holds all lanes or a part of them. One limb has a 0 where others
-    have a number, which changes signs of zeros in `nle`; batches are told to ignore these signs."""
-    robot = with_limbs([("revolute", "prismatic")] * 4)
+    have a number, which changes signs of zeros in `nle`; batches are told to ignore these signs. Three limbs
+    have a contact."""
+    held = [Point(f"tip{k}", f"limb{k}_1", (0.1, 0, 0.1 * k)) for k in (2, 0, 3)]
+    robot = with_limbs([("revolute", "prismatic")] * 4, contacts=held)
     joints = [
         replace(x, origin=replace(x.origin, xyz=(0.0, 0.0, 0.0))) if x.name == "limb0_1_joint" else x
         for x in robot.description.joints
     ]
     limbed = build_robot(replace(robot.description, joints=tuple(joints)), "floating")
-    names = ("rnea", "nle", "minv")
+    names = ("rnea", "nle", "minv", "contact_forces")
     sources = render(
         facts_of(Request(limbed, Options(functions=names))),
         [as_source(lookup(name), limbed.model, in_limbs(lookup(name), limbed.model)) for name in names],

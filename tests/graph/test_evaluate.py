@@ -16,6 +16,7 @@ from rbdgen.graph.evaluate import COMPUTED, _columns, evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
 from rbdgen.graph.ops import ARITY, OPS
+from rbdgen.graph.verify import verify
 
 
 def sample() -> Graph:
@@ -79,7 +80,7 @@ FLOATS = (np.float16, np.float32, np.float64, np.longdouble, np.complex128)
 SHAPES = ((), (1,), (4,), (2, 3), (0, 2), (2, 4))
 
 
-@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
+@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input", "lane", "beside"}))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None:
     """Operations on scalars, arrays and lanes keep the type, also with constant operands."""
@@ -98,7 +99,7 @@ def test_every_operation_keeps_its_type(op: str, shape: tuple[int, ...]) -> None
 EXACT = [op for op, row in OPS.items() if row.rational or row.of_lanes]
 
 
-@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input"}))
+@pytest.mark.parametrize("op", sorted(set(ARITY) - {"const", "input", "lane", "beside"}))
 def test_every_operation_keeps_the_type_of_objects(op: str) -> None:
     function = COMPUTED[op]
     samples: list[object] = [mpmath.mpf(0.5), Builder().input("x", 1)[0], *([Fraction(1, 2)] * (op in EXACT))]
@@ -109,6 +110,34 @@ def test_every_operation_keeps_the_type_of_objects(op: str) -> None:
                 continue  # an expression has lanes of its own
             found = np.ravel(function(*[values] * ARITY[op]))
             assert all(type(x) is type(sample) for x in found), (op, sample)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_numbers_are_taken_out_of_lanes_and_put_back(dtype: type[np.floating]) -> None:
+    """`beside` is the inverse of `lane`, also for constants and other leading axes, and keeps the type."""
+    value = np.arange(24, dtype=dtype).reshape(2, 3, 4)
+    numbers = [COMPUTED["lane"](value, dtype(k)) for k in range(4)]
+    assert [x.shape for x in numbers] == [(2, 3, 1)] * 4
+    found = COMPUTED["beside"](*numbers)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, value)
+    np.testing.assert_array_equal(COMPUTED["beside"](dtype(7), numbers[1])[..., 0], 7)
+
+
+def test_lanes_that_are_known_vanish() -> None:
+    """A number that is put into a lane is found there, and equal numbers need no lanes."""
+    builder = Builder()
+    (x,), (y, z) = builder.input("x", 1, lanes=2), builder.input("y", 2)
+    pair = y.applied("beside", y, -z)
+    assert pair.applied("lane", -pair, 1).edge == z.edge
+    assert y.applied("beside", y, y).edge == y.edge
+    assert y.applied("lane", y, 1).edge == y.edge
+    assert [edge.edge >> 1 in builder.with_lanes for edge in (x, pair, x.applied("lane", x, 1))] == [1, 1, 0]
+    graph = builder.graph([("z", (3,), [pair * x, x.applied("lane", -x, 1), 0 * x])])
+    verify(graph)
+    assert list(graph.with_lanes())[graph.outputs[0].elements[0]] == 1
+    values = {"x": np.array([[2.0], [3.0]]), "y": np.array([[5.0, 7.0]])}
+    np.testing.assert_array_equal(evaluate(graph, values)["z"], [[10, -3, 0], [-21, -3, 0]])
 
 
 BY_HAND = {

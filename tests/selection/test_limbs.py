@@ -31,7 +31,8 @@ from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
 from rbdgen.selection.axes import unmoved
 from rbdgen.selection.choose import subjects
-from rbdgen.selection.limbs import InLimbs, LimbTable, cheapest_in_limbs, trace_in_limbs
+from rbdgen.selection.limb_table import LimbTable
+from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs, trace_in_limbs
 from rbdgen.selection.trace import trace_graph
 
 LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")

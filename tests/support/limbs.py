@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from rbdgen.description.contacts import Contact
 from rbdgen.description.urdf import parse_urdf
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Base, Robot, build_robot
@@ -15,7 +17,12 @@ from rbdgen.selection.limbs import InLimbs, cheapest_loop_in_limbs
 from rbdgen.selection.trace import trace_program
 
 
-def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: int = 0) -> Robot:
+def with_limbs(
+    limbs: Sequence[Sequence[str]],
+    base: Base = "floating",
+    seed: int = 0,
+    contacts: Sequence[Contact] = (),
+) -> Robot:
     """A trunk with these limbs, whose numbers are random and whose axes are coordinate axes."""
     random = np.random.default_rng(seed)
     parts = [_link("trunk", random)]
@@ -33,7 +40,7 @@ def with_limbs(limbs: Sequence[Sequence[str]], base: Base = "floating", seed: in
             parts.append(_link(name, random))
             above = name
     text = f'<robot name="limbed">{"".join(parts)}</robot>'
-    return build_robot(parse_urdf(text), base)
+    return build_robot(replace(parse_urdf(text), contacts=tuple(contacts)), base)
 
 
 def loops_in_limbs(name: str, model: Model) -> InLimbs:

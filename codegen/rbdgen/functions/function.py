@@ -256,12 +256,14 @@ class Function:
     @property
     def in_limb_loops(self) -> Form | None:
         """The form that loops over alike limbs, or None if no form can."""
-        return self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
+        return None if self.of_contacts else self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
 
     def _of_limbs(self, name: str, how: str) -> Form | None:
         swept = next((form for form in self.forms if form.can_use_limbs and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
-        if swept is None or any(x.kind not in OF_JOINTS for x in arguments):
+        if swept is None or not all(
+            x.can_be_by_limb if self.of_contacts else x.kind in OF_JOINTS for x in arguments
+        ):
             return None
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 
@@ -286,7 +288,8 @@ class Function:
                 f"form '{name}' of '{self.name}' does not support mimic joints, which '{model.name}' has; "
                 f"choose from: {known}"
             )
-        reason = unlike_limbs(model) if name in (LIMBS, LIMB_LOOPS) else None
+        read = self.held_by(model) if self.of_contacts else model.with_contacts(())
+        reason = unlike_limbs(read) if name in (LIMBS, LIMB_LOOPS) else None
         if reason is not None:
             raise OptionError(
                 f"form '{name}' of '{self.name}': '{model.name}' has no alike limbs, {reason}; leave it out"

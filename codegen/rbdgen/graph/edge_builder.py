@@ -12,6 +12,7 @@ Nodes are listed below. Their arguments are edges; `+` marks an edge of positive
     mul   a+ b+             a constant comes first
     max   a b               min(a, b) is -max(-a, -b)
     select, select_le   a b x+ y   x if a < b, or a <= b, else y; if x is 0, then y+
+    lane  a+ b              the number of a in the lane whose index is the constant b
     inv   a+                1 / a; `lower` merges x inv(a) into x / a if inv(a) has no other use
     sq join turn and all functions of `graph/ops.py`
                             arguments with +, but those of "fixed" functions, such as sqrt, have either sign,
@@ -27,6 +28,7 @@ from typing import Any, Final
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.edges import ONE, SELECTS, ZERO, chosen_sum, uncancelled, undivided
+from rbdgen.graph.node import NUMBERS
 from rbdgen.graph.ops import OPS, Op
 
 
@@ -187,6 +189,17 @@ class EdgeBuilder:
         """The edge of the value that holds in each lane the value of the next lane."""
         return self._of_lanes("turn", a) if a >> 1 in self.with_lanes else a
 
+    def in_lane(self, a: int, index: int) -> int:
+        """The edge of the number of a in one lane. `index` is the edge of a constant."""
+        op, *edges = self.nodes[a >> 1]
+        if op == "beside":
+            return int(edges[int(self.constants[index >> 1])]) ^ (a & 1)
+        return self._once(("lane", a & -2, index)) ^ (a & 1) if a >> 1 in self.with_lanes else a
+
+    def beside(self, *numbers: int) -> int:
+        """The edge of the value that has one of these numbers in each lane."""
+        return numbers[0] if len(set(numbers)) == 1 else self._once(("beside", *numbers))
+
     def _of_lanes(self, op: str, a: int) -> int:
         return self._once((op, a & -2)) ^ (a & 1)
 
@@ -233,7 +246,10 @@ class EdgeBuilder:
         return self.select("select", ZERO, self.absolute(condition), x, y)
 
     def _new(self, node: tuple[Any, ...]) -> int:
-        if self.lanes > 1 and node[0] != "join" and any(edge >> 1 in self.with_lanes for edge in node[1:]):
+        op, *edges = node
+        if op == "beside" or (
+            self.lanes > 1 and op not in NUMBERS and any(edge >> 1 in self.with_lanes for edge in edges)
+        ):
             self.with_lanes.add(len(self.nodes))
         self.nodes.append(node)
         return 2 * len(self.nodes) - 2
@@ -308,6 +324,8 @@ _OWN: Final[Mapping[str, Callable[..., int]]] = MappingProxyType(
         "select_le": lambda builder, *edges: builder.select("select_le", *edges),
         "join": EdgeBuilder.joined,
         "turn": EdgeBuilder.turned,
+        "lane": EdgeBuilder.in_lane,
+        "beside": EdgeBuilder.beside,
     }
 )
 """The operations with rules of their own."""

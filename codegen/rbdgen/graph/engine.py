@@ -226,6 +226,19 @@ class GraphEngine:
         """The value of the next lane in each lane."""
         return x.turn() if isinstance(x, Expr) else x
 
+    def apart(self, x: Scalar) -> list[Scalar]:
+        """The number in each lane."""
+        lanes = range(self._builder.lanes)
+        return [x.applied("lane", x, k) if isinstance(x, Expr) else x for k in lanes]
+
+    def together(self, numbers: Sequence[Scalar]) -> Scalar:
+        """The value that has one of these numbers in each lane."""
+        traced = next((x for x in numbers if isinstance(x, Expr)), None)
+        if traced is None:
+            assert len(set(numbers)) == 1, "numbers that differ between lanes are entries of a table"
+            return numbers[0]
+        return traced.applied("beside", *numbers)
+
     def cos(self, x: Scalar) -> Scalar:
         return x.cos()
 

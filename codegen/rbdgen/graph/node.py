@@ -9,6 +9,8 @@ The grammar is
              | add sub mul div       2 arguments
              | neg sq sqrt sin cos   1 argument   (sq(x) = x * x)
              | join turn             1 argument   of a value with lanes: see below
+             | lane                  2 arguments  the number in the lane of a constant index: see below
+             | beside                an argument for each lane: see below
              | abs                   1 argument
              | max min               2 arguments  max(x, y) is x if x > y or if x is NaN, else y; min likewise
              | select select_le      4 arguments  a b x y: x if a < b, or if a <= b, else y
@@ -22,7 +24,8 @@ The grammar is
 Elements of an input may have `lanes`: one number for each of several alike limbs. A value that is computed
 from such elements has as many lanes, and each lane is computed on its own. All other values are one number,
 the same for all lanes. `join` is the sum of a value over its lanes, which is one number. `turn` has in each
-lane the value of the next lane, and in the last lane that of the first.
+lane the value of the next lane, and in the last lane that of the first. `lane` is the number that a value has
+in one lane, and `beside` has in each lane one of its arguments, which are numbers.
 
 `graph/ops.py` has a row for each operation. A graph is independent of vector widths, number types and
 programming languages; the printer of a target adds them. Two nodes with the same (op, arguments, value) are
@@ -35,7 +38,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+NUMBERS: Final = ("join", "lane")
+"""The operations that make a number of a value with lanes."""
 
 
 class Node(NamedTuple):
@@ -96,7 +102,9 @@ class Graph:
         for index, (op, args, value) in enumerate(self.nodes):
             if op == "input":
                 found[index] = flat[int(value)]
-            elif op != "join":
+            elif op == "beside":
+                found[index] = 1
+            elif op not in NUMBERS:
                 found[index] = any(found[argument] for argument in args)
         return found
 

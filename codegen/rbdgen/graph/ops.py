@@ -15,9 +15,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from rbdgen.graph.values import (
     absolute,
+    beside,
     by_kernel,
     elementary,
     join,
+    lane,
     largest,
     least,
     select,
@@ -51,6 +53,7 @@ class Op:
 
     name: str
     arity: int
+    """The number of its arguments, or `EACH_LANE`."""
     evaluate: Callable[..., Any]
     """Computes its value on NumPy's arrays and scalars, on objects and on floats."""
     signs: Signs = "own"
@@ -92,6 +95,9 @@ SIGN_WORK: Final = 5
 
 SELECT_WORK: Final = 3
 """Work of a choice between two values: a comparison and operations on bits."""
+
+EACH_LANE: Final = -1
+"""The arity of an operation that takes one argument for each lane."""
 
 TRIGONOMETRY_WORK: Final = 20
 """Work of a sine or cosine: the operations of a short polynomial and its reduction."""
@@ -318,6 +324,8 @@ _ROWS: Final = (
     ),
     Op("join", 1, join, "odd", of_lanes=True),
     Op("turn", 1, turn, "odd", of_lanes=True),
+    Op("lane", 2, lane, "first", of_lanes=True),
+    Op("beside", EACH_LANE, beside, "fixed", of_lanes=True),
 )
 
 OPS: Final[Mapping[str, Op]] = MappingProxyType({row.name: row for row in _ROWS})

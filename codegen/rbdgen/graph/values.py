@@ -194,6 +194,18 @@ def join(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return halved([x[..., k : k + 1] for k in range(x.shape[-1])], operator.add)
 
 
+def lane(x: npt.NDArray[Any], index: Any) -> npt.NDArray[Any]:
+    """The number in one lane."""
+    k = int(index.real)  # it has the type of all constants
+    return x[..., k : k + 1]
+
+
+def beside(*numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The value that has one of these numbers in each lane."""
+    rows = np.broadcast_arrays(*(np.atleast_1d(x) for x in numbers))
+    return np.concatenate(rows, axis=-1)
+
+
 def turn(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The value of the next lane in each lane."""
     return np.roll(x, -1, axis=-1)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.node import Graph
-from rbdgen.graph.ops import ARITY
+from rbdgen.graph.ops import ARITY, EACH_LANE
 
 
 def verify(graph: Graph) -> None:
@@ -36,8 +36,9 @@ def _verify_nodes(graph: Graph) -> None:
     for index, (op, args, value) in enumerate(graph.nodes):
         if op not in ARITY:
             _refuse(index, op, "no such operation; see the grammar in graph/node.py")
-        if len(args) != ARITY[op]:
-            _refuse(index, op, f"takes {ARITY[op]} arguments and has {len(args)}")
+        arity = graph.lanes if ARITY[op] == EACH_LANE else ARITY[op]
+        if len(args) != arity:
+            _refuse(index, op, f"takes {arity} arguments and has {len(args)}")
         for argument in args:
             if not 0 <= argument < index:
                 _refuse(index, op, f"argument {argument} is not an earlier node")

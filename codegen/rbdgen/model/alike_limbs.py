@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rbdgen.model.contacts import Contact
 from rbdgen.model.model import WORLD, Model
 
 LANES: Final = (2, 4, 8)
@@ -79,10 +80,21 @@ def alike_limbs(model: Model) -> list[tuple[Limb, ...]]:
     return found
 
 
+def contact_between(model: Model, limbs: Limbs) -> Contact | None:
+    """The first contact that is between two limbs that go together; None if there is none."""
+    lanes = [{WORLD, *limbs.bodies(model, lane)} for lane in range(limbs.lanes)]
+    ends = ((contact, {end.body for end in contact.ends}) for contact in model.contacts)
+    return next((contact for contact, own in ends if not any(own <= lane for lane in lanes)), None)
+
+
 def unlike_limbs(model: Model) -> str | None:
-    """The reason why a robot has no alike limbs, with the first difference; None if it has some."""
-    if alike_limbs(model):
-        return None
+    """The reason why a robot has no alike limbs, with the first difference; None if it has some that no
+    contact holds together.
+    """
+    every = [contact_between(model, limbs) for limbs in limbs_in_lanes(model)]
+    if every:
+        held = next(filter(None, every), None)
+        return None if None in every or held is None else f"contact '{held.name}' holds two of them together"
     for above in (WORLD, *range(model.nbodies)):
         roots = _children(model, above)
         if len(roots) > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from rbdgen.signature import Kind, SizedArgument
 from rbdgen.spatial.exponential import Elementary
 from rbdgen.spatial.ops import ZERO, Force, Vector
 from rbdgen.spatial.scalar import Naming, Scalar, mul, unnamed
+from rbdgen.sweeps.records import Kind as Record
+from rbdgen.sweeps.records import flat, of
 
 NO_ROW = Force(ZERO, ZERO)
 """The force on a hidden body, which has no row in fext."""
@@ -39,7 +41,7 @@ def angle_as_given(q: Scalar) -> Angle:
     return q
 
 
-def no_lanes(_: Scalar) -> Scalar:
+def no_lanes(_: Any) -> Any:
     """Stands for an operation over lanes where no body stands for several."""
     raise AssertionError("no value has lanes")
 
@@ -59,6 +61,29 @@ class Lanes:
     """Gives the sum of a value over all lanes."""
     turn: Trigonometric = no_lanes
     """Gives, in each lane, the value of the next lane."""
+    apart: Callable[[Scalar], list[Scalar]] = no_lanes
+    """Gives the number of a value in each lane."""
+    together: Callable[[Sequence[Scalar]], Scalar] = no_lanes
+    """Gives the value that has one of these numbers in each lane; the inverse of `apart`."""
+    holding: Sequence[Sequence[int]] = ()
+    """For each contact, the lanes that hold it; it is empty for a contact that does not stand for several."""
+
+    def handed_on(self, kind: Record, value: Any, body: int, parent: int) -> Any:
+        """The value that a body hands on to its parent: the sum of those of all bodies for which it stands,
+        if the parent stands for itself alone.
+        """
+        if body not in self.bodies or parent in self.bodies:
+            return value
+        return self.joined(kind, value)
+
+    def joined(self, kind: Record, value: Any) -> Any:
+        """The sum of a value of a kind of `records` over all lanes."""
+        return of(kind, [self.join(number) for number in flat(kind, value)])
+
+    def freedoms(self, bodies: Sequence[Any]) -> set[int]:
+        """The degrees of freedom of the bodies that stand for several, of all bodies of a model."""
+        joints = [body.joint for i, body in enumerate(bodies) if i in self.bodies]
+        return {k for joint in joints for k in range(joint.idx_v, joint.idx_v + joint.nv)}
 
 
 ALONE = Lanes()

@@ -11,7 +11,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
 from rbdgen.sweeps.inputs import ALONE, Lanes, State
-from rbdgen.sweeps.records import Entry, Kind, Total, flat, named, of, per_freedom
+from rbdgen.sweeps.records import Entry, Kind, Total, named, per_freedom
 from rbdgen.sweeps.sweep import INPUTS, Climb, Freedoms, Given, Inward, Outward, Pairs, Sweep, unread
 
 
@@ -75,14 +75,9 @@ class Straight:
             passed = {name: given.pop(name) for name in sweep.sums}
             self._keep(i, given)
             if body.parent != WORLD:
-                if i in self.lanes.bodies and body.parent not in self.lanes.bodies:
-                    passed = {name: self._joined(self.kinds[name], value) for name, value in passed.items()}
                 for name, value in passed.items():
-                    self._put(name, body.parent, self.values[name][body.parent] + value)
-
-    def _joined(self, kind: Kind, value: Any) -> Any:
-        """The sum of what all alike limbs hand on."""
-        return of(kind, [self.lanes.join(number) for number in flat(kind, value)])
+                    felt = self.lanes.handed_on(self.kinds[name], value, i, body.parent)
+                    self._put(name, body.parent, self.values[name][body.parent] + felt)
 
     def _climb(self, sweep: Climb) -> None:
         self._new(dict.fromkeys(sweep.gives, Entry))

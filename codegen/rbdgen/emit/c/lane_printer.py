@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from rbdgen.access import Access
-from rbdgen.emit.c.expression import ATOM, Expression
+from rbdgen.emit.c.expression import ATOM, Expression, within
 from rbdgen.emit.c.language import COSINES, SINES
 from rbdgen.emit.c.parts import Body
 from rbdgen.emit.c.printer import (
@@ -252,6 +252,11 @@ class LanePrinter(Printer):
         return [f"({text})[{lane}]" for lane in range(self._lanes)]
 
     def _function(self, op: str, index: int, operands: Sequence[Expression]) -> str:
+        if op == "lane":
+            lane = self._graph.nodes[self._graph.nodes[index].args[1]]
+            return f"{within(operands[0], ATOM)}[{int(lane.value)}]"
+        if op == "beside":
+            return f"({self._vector}){{{', '.join(operand.text for operand in operands)}}}"
         if op in ("join", "turn") or self._with_lanes[index]:
             return f"{self._vector.upper()}_{op.upper()}({', '.join(operand.text for operand in operands)})"
         return super()._function(op, index, operands)

@@ -64,13 +64,14 @@ VELOCITIES = Outward(
 )
 
 
-def delassus(reduced: ReducedModel, x: State) -> list[list[Scalar]]:
-    """J M^-1 J^T."""
+def delassus(reduced: ReducedModel, x: State) -> list[list[Scalar | None]]:
+    """J M^-1 J^T. If limbs are lanes, the entries of `between_limbs` follow."""
     reduced = reduced.in_metres
     driver = straight(reduced, x)
     values = driver.run(FACTORS)
-    carried = Contacts(reduced, driver, own=False).carried()
-    return Multipliers(carried, values["inverse_D"]).G(x.naming)
+    contacts = Contacts(reduced, driver, own=False)
+    system = Multipliers(contacts.carried(), values["inverse_D"], contacts.lanes)
+    return [*system.G(x.naming), *system.between_limbs]
 
 
 def contact_forces(reduced: ReducedModel, x: State, *, anchored: bool = False) -> list[Scalar]:
@@ -105,7 +106,7 @@ def _constrained(
         pull = pulled(x, apart_in_own_axes(reduced, contacts, x.arrays["anchor"]), contacts.velocities())
         wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
     right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
-    system = Multipliers(contacts.carried(weights), values["inverse_D"])
+    system = Multipliers(contacts.carried(weights), values["inverse_D"], contacts.lanes)
     forces = system.forces(right, values["a"], softness(reduced.model.contacts, x), x.naming)
     return driver, contacts.given(forces), system.pushed(forces, values["a"])
 
@@ -119,7 +120,7 @@ def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list
     (restitution,) = x.arrays["restitution"]
     back = neg(add(1, restitution))
     right = [mul(mul(w, back), value) for w, value in zip(weights, contacts.velocities(), strict=True)]
-    system = Multipliers(contacts.carried(weights), values["inverse_D"])
+    system = Multipliers(contacts.carried(weights), values["inverse_D"], contacts.lanes)
     impulse = system.forces(right, still, softness(reduced.model.contacts, x), x.naming)
     change = _accelerations(driver, system.pushed(impulse, still))
     return [add(a, b) for a, b in zip(x.v, change, strict=True)], contacts.given(impulse)

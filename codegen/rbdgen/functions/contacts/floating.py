@@ -19,11 +19,11 @@ and a 3 x 3 rotational inertia.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from functools import reduce as accumulated
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rbdgen.functions.contacts.arguments import LAMBDA
 from rbdgen.functions.contacts.on_bodies import (
@@ -50,8 +50,10 @@ from rbdgen.spatial.ops import IDENTITY, NO_FORCE, ZERO, ZERO_MATRIX, Force, Mat
 from rbdgen.spatial.scalar import Scalar, add, reciprocal
 from rbdgen.sweeps.bodies import along_joint, force_to_parent, motion_to_child
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.records import named
+from rbdgen.sweeps.records import Kind, named
 from rbdgen.sweeps.sweep import BASE, Given
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class Floating:
         for i in reversed(range(1, len(found))):
             body = self.bodies[i]
             if body.parent != WORLD:
-                total = found[body.parent] + found[i].rotated(body.rotation).translated(body.translation)
+                seen = found[i].rotated(body.rotation).translated(body.translation)
+                total = found[body.parent] + self.x.lanes.handed_on(MassMoments, seen, i, body.parent)
                 found[body.parent] = named(MassMoments, total, self.x.naming, f"subtree[{body.parent}]")
         return found
 
@@ -125,7 +128,8 @@ class Floating:
             for k, own in enumerate(along_joint(body, forces[i]), body.joint.idx_v):
                 tau[k] = add(tau[k], own)
             if body.parent != WORLD:
-                total = forces[body.parent] + force_to_parent(body, forces[i])
+                felt = force_to_parent(body, forces[i])
+                total = forces[body.parent] + self.x.lanes.handed_on(Force, felt, i, body.parent)
                 forces[body.parent] = total.named(self.x.naming, f"force[{body.parent}]")
         return tau, forces[0]
 
@@ -159,13 +163,15 @@ def contact_rnea_floating(reduced: ReducedModel, x: State) -> Outputs:
     parts = [held.force(x.arrays[LAMBDA.name]) for held in robot.contacts]
     for held, part in zip(robot.contacts, parts, strict=True):
         for end in held.ends if held.carrier == WORLD else ():
-            given[end.body] = given[end.body] + on_end(bodies, end, part * end.sign)
+            force = held.on(end, on_end(bodies, end, part * end.sign), x.lanes)
+            given[end.body] = given[end.body] + force
     tau, left = robot.collected(given)
     base = Solid(robot.subtrees[0]).acceleration(-left)
     robot.let_go(base, tau)
     for held, part in zip(robot.contacts, parts, strict=True):
         for end in held.ends if held.carrier != WORLD else ():
-            less_felt(bodies, end.path, on_end(bodies, end, part * end.sign), tau)
+            force = held.on(end, on_end(bodies, end, part * end.sign), x.lanes)
+            less_felt(bodies, end.path, force, tau, x.lanes)
     return [tau[BASE:], robot.acceleration(base)]
 
 
@@ -192,12 +198,19 @@ class Stance:
     """
 
     def __init__(self, robot: Floating) -> None:
-        self.robot, found = robot, list(_supports(robot))
-        self.per_share = reciprocal(accumulated(add, (share[0] for *_, share in found), 0))
-        self.center = sum((r * share[0] for *_, r, share in found), ZERO) * self.per_share
-        self.supports = [support._replace(point=support.point - self.center) for support in found]
-        second = sum(map(_second_moment, self.supports), ZERO_MATRIX)
+        self.robot, self.supports = robot, list(_supports(robot))
+        self.per_share = reciprocal(accumulated(add, self._of_each(Scalar, lambda own: own.share[0]), 0))
+        moments = self._of_each(Vector, lambda own: own.point * own.share[0])
+        self.center = sum(moments, ZERO) * self.per_share
+        self.supports = [own._replace(point=own.point - self.center) for own in self.supports]
+        second = sum(self._of_each(Matrix, _second_moment), ZERO_MATRIX)
         self.turning = ldl([list(row) for row in from_second_moment(second)])
+
+    def _of_each(self, kind: Kind, of: Callable[[Support], T]) -> Iterator[T]:
+        """The terms of a sum over all supports. One that stands for several gives the sum of theirs."""
+        for support in self.supports:
+            term, lanes = of(support), self.robot.x.lanes
+            yield lanes.joined(kind, term) if support.held.stands_for_several(lanes) else term
 
     def _moved(self, force: Force) -> Motion:
         """The motion K^-1 f, about `center`."""
@@ -205,12 +218,12 @@ class Stance:
 
     def base(self) -> Motion:
         """The acceleration of the base that leaves the smallest accelerations of the contacts."""
-        wanted = NO_FORCE
-        for support in self.supports:
-            own = self.robot.seen(support.end, support.end.path[1:])
-            wanted = wanted + _pull(support, self._target(support.other) - own)
-        m = self._moved(wanted)
+        m = self._moved(sum(self._of_each(Force, self._lacking), NO_FORCE))
         return Motion(m.angular, m.linear + self.center.cross(m.angular))
+
+    def _lacking(self, support: Support) -> Force:
+        own = self.robot.seen(support.end, support.end.path[1:])
+        return _pull(support, self._target(support.other) - own)
 
     def _target(self, other: End | None) -> Motion:
         """The acceleration that an end should have, less gravity, in the base's axes."""
@@ -270,10 +283,12 @@ def contact_rnea_least_floating(reduced: ReducedModel, x: State) -> Outputs:
     forces: list[Scalar] = [0] * reduced.model.sizes["nc"]
     carried = stance.forces(left + robot.subtrees[0].apply(base))
     for (held, end, other, _, _), force in zip(stance.supports, carried, strict=True):
-        less_felt(bodies, end.path[1:], on_end(bodies, end, force, before=1), tau)
+        on_base = held.on(end, on_end(bodies, end, force, before=1), x.lanes)
+        less_felt(bodies, end.path[1:], on_base, tau, x.lanes)
         in_world = Force(*map(bodies[0].rotation.to_parent, (force.moment, force.force)))
         if other is not None:
-            less_felt(bodies, other.path, on_end(bodies, other, -in_world), tau)
+            on_other = held.on(other, on_end(bodies, other, -in_world), x.lanes)
+            less_felt(bodies, other.path, on_other, tau, x.lanes)
         numbers = [*(in_world.force * end.sign), *(in_world.moment * end.sign)]
         forces[held.rows] = numbers[: held.rows.stop - held.rows.start]
     return [tau[BASE:], forces, robot.acceleration(base)]

@@ -50,7 +50,7 @@ def _forms(
     moments = "the first form with mass moments, for robots with followers"
     return (
         Form("composite", source, textbook, degrees="independent"),
-        cheap("articulated", carried, cheaper, "tree"),
+        cheap("articulated", carried, cheaper, "tree", can_use_limbs=True),
         cheap("moments", moments, textbook, "independent", worth_trying=where_coupled),
     )
 

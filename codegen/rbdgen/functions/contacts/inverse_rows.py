@@ -56,6 +56,7 @@ CONTACT_RNEA = Function(
             "inverse dynamics for a base at rest, then the base's acceleration from the composite inertia",
             contact_rnea_floating,
             "tree",
+            can_use_limbs=True,
         ),
         cheap("moments", _ON_MOMENTS, contact_rnea, "independent", worth_trying=where_coupled),
     ),
@@ -80,6 +81,7 @@ CONTACT_RNEA_LEAST = Function(
             "the same, with the weights of contacts as point masses",
             contact_rnea_least_floating,
             "tree",
+            can_use_limbs=True,
         ),
         cheap("moments", _ON_MOMENTS, contact_rnea_least, "independent", worth_trying=where_coupled),
     ),
@@ -127,6 +129,7 @@ CONTACT_CONTROL = Function(
             "articulated bodies for the forces, then as contact_rnea",
             _with_forces_before(FORCES.form("articulated"), contact_rnea_floating),
             "tree",
+            can_use_limbs=True,
         ),
         cheap(
             "moments",

@@ -13,17 +13,16 @@ Mansard, RSS 2021).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rbdgen.functions.between_limbs import Entries, between_limbs
+from rbdgen.functions.contacts.in_lanes import EACH_ALONE, RowLanes
 from rbdgen.model.contacts import Contact
 from rbdgen.spatial.ldl import ldl
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
-
-Entries = Mapping[int, Scalar]
-"""The entries of a row of y, by degrees of freedom. Entries that are not stored are 0."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,8 @@ class Multipliers:
     """One row per contact row."""
     inverse_diagonal: Sequence[Scalar]
     """1 / D, one number per degree of freedom."""
+    lanes: RowLanes = EACH_ALONE
+    """The rows that stand for several."""
 
     @cached_property
     def scaled(self) -> list[Entries]:
@@ -51,6 +52,13 @@ class Multipliers:
                 G[i][j] = G[j][i] = naming(f"G[{i},{j}]", product(row, self.scaled[j]))
         return G
 
+    @property
+    def between_limbs(self) -> list[list[Scalar | None]]:
+        """The entries of G between limbs that are lanes, see `functions.between_limbs`."""
+        return between_limbs(
+            self.y, self.inverse_diagonal, self.lanes.lanes, self.lanes.several, self.lanes.inside
+        )
+
     def forces(
         self, right: Sequence[Scalar], rates: Sequence[Scalar], softness: Sequence[Scalar], naming: Naming
     ) -> list[Scalar]:
@@ -59,14 +67,22 @@ class Multipliers:
         for i, soft in enumerate(softness):
             G[i][i] = add(G[i][i], soft)
         wanted = [sub(value, product(row, driven)) for value, row in zip(right, self.y, strict=True)]
-        return [naming(f"lambda[{i}]", value) for i, value in enumerate(ldl(G, naming=naming).solve(wanted))]
+        whole = ldl(self.lanes.system(G, self.between_limbs), naming=naming)
+        found = enumerate(whole.solve(self.lanes.spread(wanted)))
+        return self.lanes.gathered([naming(f"lambda[{i}]", value) for i, value in found])
 
     def pushed(self, forces: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         """D^-1 L^-T (u + J^T lambda)."""
-        total = list(rates)
-        for row, force in zip(self.scaled, forces, strict=True):
+        total, of_limbs, several = list(rates), dict[int, Scalar](), self.lanes.several
+        for i, (row, force) in enumerate(zip(self.scaled, forces, strict=True)):
             for k, value in row.items():
-                total[k] = add(total[k], mul(value, force))
+                term = mul(value, force)
+                if i in several and k not in self.lanes.inside:
+                    of_limbs[k] = add(of_limbs.get(k, 0), term)
+                else:
+                    total[k] = add(total[k], term)
+        for k, value in of_limbs.items():
+            total[k] = add(total[k], self.lanes.lanes.join(value))
         return total
 
 

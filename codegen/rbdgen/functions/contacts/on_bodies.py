@@ -16,6 +16,7 @@ from rbdgen.spatial.ops import Force, Motion, Vector
 from rbdgen.spatial.planar import FactoredRotation
 from rbdgen.spatial.scalar import Scalar, add, sub
 from rbdgen.sweeps.bodies import along_joint, force_to_parent
+from rbdgen.sweeps.inputs import Lanes
 
 
 class End(NamedTuple):
@@ -45,6 +46,17 @@ class Held:
     axes: FactoredRotation
     """The axes of its rows, on the `carrier`."""
     ends: tuple[End, ...]
+
+    def on(self, end: End, force: Force, lanes: Lanes) -> Force:
+        """The force of this contact on an end. If the contact stands for several but the end does not, it is
+        the sum of the forces of them all.
+        """
+        alone = end.body not in lanes.bodies and self.stands_for_several(lanes)
+        return lanes.joined(Force, force) if alone else force
+
+    def stands_for_several(self, lanes: Lanes) -> bool:
+        """Whether the contact is on bodies that stand for several."""
+        return any(end.body in lanes.bodies for end in self.ends)
 
     def force(self, values: Sequence[Scalar]) -> Force:
         """The force of this contact in the axes of the carrier in the reduced model, from the values of all
@@ -121,7 +133,13 @@ def on_end(bodies: Sequence[ReducedBody], end: End, given: Force, before: int = 
     return Force(end.point.cross(f) + n, f)
 
 
-def less_felt(bodies: Sequence[ReducedBody], path: Sequence[int], force: Force, tau: list[Scalar]) -> None:
+def less_felt(
+    bodies: Sequence[ReducedBody],
+    path: Sequence[int],
+    force: Force,
+    tau: list[Scalar],
+    lanes: Lanes,
+) -> None:
     """Subtract, in place, the torques that a force on the last body of a path has at the joints of the
     path.
     """
@@ -129,4 +147,4 @@ def less_felt(bodies: Sequence[ReducedBody], path: Sequence[int], force: Force, 
         body = bodies[i]
         for k, felt in enumerate(along_joint(body, force), body.joint.idx_v):
             tau[k] = sub(tau[k], felt)
-        force = force_to_parent(body, force)
+        force = lanes.handed_on(Force, force_to_parent(body, force), i, body.parent)

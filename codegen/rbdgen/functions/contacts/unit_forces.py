@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from rbdgen.functions.between_limbs import Entries
 from rbdgen.functions.contacts.climbing import along_path, motions_along
-from rbdgen.functions.contacts.multipliers import Entries
+from rbdgen.functions.contacts.in_lanes import RowLanes
 from rbdgen.functions.contacts.on_bodies import End, Held, acceleration, held_contacts, inward, outward
 from rbdgen.model.articulated import combination
 from rbdgen.model.contacts import Contact
@@ -103,6 +104,7 @@ class Contacts:
     ) -> None:
         self.driver: Straight = driver
         self.bodies: Sequence[ReducedBody] = driver.bodies
+        self.lanes = RowLanes.of(reduced.model.contacts, driver.lanes, driver.lanes.freedoms(self.bodies))
         self.rows: list[Rows] = []
         every = zip(held_contacts(reduced, self.bodies), reduced.model.contacts, strict=True)
         for k, (held, contact) in enumerate(every):

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from rbdgen.access import MatrixView, column, whole
 from rbdgen.functions.articulated.step import FACTORS, hand_on, joint_factor
+from rbdgen.functions.between_limbs import between_limbs
 from rbdgen.functions.inertia_matrix.inverse import factored, inverse, unit_lower_inverse, weighted_square
 from rbdgen.functions.inertia_matrix.moments import crba_composite
 from rbdgen.model.articulated import combination
@@ -93,44 +94,14 @@ def minv_hybrid(
 ) -> list[list[Scalar | None]]:
     """M(q)^-1, nv x nv, full symmetric. Entries between trees on the world are exactly 0.
 
-    With `lanes`, the rows of `between_limbs` follow.
+    With `lanes`, the entries of `between_limbs` follow.
     """
     given = straight(reduced, State(q, naming=naming, lanes=lanes)).run(*INVERSE_FACTOR)
     found = enumerate(zip(given["W"], reduced.ancestors, strict=True))
     rows = [{k: row[k] for k in (i, *above)} for i, (row, above) in found]
     own = weighted_square(rows, given["inverse_D"])
-    return [*own, *between_limbs(reduced, rows, given["inverse_D"], lanes)]
-
-
-def between_limbs(
-    reduced: ReducedModel, W: Sequence[dict[int, Scalar]], weights: Sequence[Scalar], lanes: Lanes
-) -> list[list[Scalar | None]]:
-    """W diag(weights) W^T between the limb in each lane and the limbs 1, 2, ... lanes ahead. Each distance
-    has nv rows.
-
-    Entries that are not between limbs, and entries that are mirror images of others, are None.
-    """
-    limbs = [body.joint for i, body in enumerate(reduced.bodies) if i in lanes.bodies]
-    inside = {k for joint in limbs for k in range(joint.idx_v, joint.idx_v + joint.nv)}
-    above = [{k: value for k, value in row.items() if k not in inside} for row in W]
-    scaled = [{k: mul(value, weights[k]) for k, value in row.items()} for row in above]
-    turned, rows = above, []
-    for distance in range(1, lanes.count):
-        turned = [{k: lanes.turn(value) for k, value in row.items()} for row in turned]
-        block: list[list[Scalar | None]] = [[None] * len(W) for _ in W]
-        for i in inside if 2 * distance <= lanes.count else ():
-            for j in inside:
-                opposite = 2 * distance == lanes.count
-                if opposite and i == j:  # the mirror image is this entry in the lanes of the other half
-                    block[i][j] = dot(
-                        [mul(value, turned[i][k]) for k, value in above[i].items()],
-                        [weights[k] for k in above[i]],
-                    )
-                elif not opposite or i < j:
-                    common = [k for k in scaled[i] if k in turned[j]]
-                    block[i][j] = dot([scaled[i][k] for k in common], [turned[j][k] for k in common])
-        rows += block
-    return rows
+    inside = lanes.freedoms(reduced.bodies)
+    return [*own, *between_limbs(rows, given["inverse_D"], lanes, inside, inside)]
 
 
 def minv_looped(reduced: ReducedModel) -> LoopedForm:

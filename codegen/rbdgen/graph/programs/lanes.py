@@ -143,6 +143,10 @@ def _replayed(loop: Loop, arrays: Mapping[str, Sequence[int]], line: _Line) -> l
             found.append([halved(operands[0], line.add)])
         elif op == "turn":
             found.append([*operands[0][1:], operands[0][0]])
+        elif op == "lane":
+            found.append([_of_lane(operands[0], int(graph.nodes[args[1]].value))])
+        elif op == "beside":
+            found.append([number for (number,) in operands])
         else:
             runs = range(max(map(len, operands)))
             found.append([line.write(op, *(_of_lane(x, lane) for x in operands)) for lane in runs])

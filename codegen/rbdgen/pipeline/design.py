@@ -161,6 +161,7 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         function.derivative_of,
         in_lanes,
         {} if function.packed(options.packed) else _dependence(function, choice.program),
+        function.composition.members if function.composition else (),
     )
 
 

@@ -65,6 +65,15 @@ def test_all_derivatives_at_once() -> None:
     np.testing.assert_allclose(names["dT_dv_dv"], M, rtol=1e-10, atol=1e-12)
 
 
+def test_functions_called_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """The example prints what the page says, and the table has the counts of `tests/own/test_together.py`."""
+    names: dict[str, Any] = {"rbdgen": rbdgen, "np": np}
+    exec(example("functions.md", "Functions called together"), names)
+    text = page("functions.md").partition("## Functions called together\n")[2].partition("\n## ")[0]
+    assert f"```\n{capsys.readouterr().out}```" in text
+    assert [int(x) for x in re.findall(r"\| (\d+) \|$", text, re.MULTILINE)] == [2285, 2598, 927]
+
+
 def test_elementary_functions() -> None:
     """The table lists all kernels, with errors that tests accept."""
     rows = re.findall(

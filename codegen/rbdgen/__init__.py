@@ -259,6 +259,9 @@ def build(
         coordinates: whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of
             q, rather than the nv elements of its tangent space.
         own: further functions of your own, to which names such as "reach_vjp" may refer.
+        together: functions that are called together, by the name of the function that calls them, such as
+            {"terms": ["nle", "crba"]}. `lib.terms(q, v)` returns the results of both, and computes what they
+            share once. Without `functions`, no others are built.
         name: the name of the library and the prefix in its C; by default the robot's name.
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
             "x86-64-v4" or "aarch64".

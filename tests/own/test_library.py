@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.folders import selftest_sources
-from support.own import ARM, QUADRUPED, reach, rk4, running, terms
+from support.own import ARM, QUADRUPED, drawn, reach, rk4, running, terms
 
 import rbdgen
 from rbdgen.runtime import Library
@@ -23,11 +23,6 @@ NAMES = [reach, rk4, "reach_vjp", "reach_jvp", "rnea"]
 @pytest.fixture(scope="module")
 def arm() -> Library:
     return rbdgen.build(ARM, functions=NAMES)
-
-
-def drawn(library: Library, name: str, states: tuple[int, ...] = ()) -> list[Any]:
-    inputs = library.functions[name].signature.inputs
-    return list(library.manifold.random_inputs(inputs, np.random.default_rng(3), states).values())
 
 
 def test_values_are_those_of_the_text(arm: Library) -> None:

@@ -91,7 +91,18 @@ def test_the_search_never_makes_it_worse_and_finds_the_same_again(name: str) -> 
     axes = search(model)
     found = operations(reduce(model, axes.turns, axes.slides))
     assert found <= operations(reduce(model))
+    axes_module._searched.cache_clear()
     assert search(model) == axes
+
+
+def test_a_search_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An equal model and equal arguments have the same search; another budget has another one."""
+    axes_module._searched.cache_clear()
+    first = search(robot("double_pendulum").model)
+    monkeypatch.setattr(axes_module, "_Descent", None)
+    assert search(robot("double_pendulum").model) is first
+    with pytest.raises(TypeError):
+        search(robot("double_pendulum").model, budget=1)
 
 
 def test_an_exhausted_budget_leaves_the_frames_as_they_are() -> None:
@@ -113,6 +124,7 @@ def test_an_exhausted_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) ->
     axes_counted = axes_module.counted
     monkeypatch.setattr(axes_module, "counted", counting)
     budget = 10_000
+    axes_module._searched.cache_clear()
     search(model, budget=budget)
     assert sum(counted) < budget + 3 * max(counted)
 
@@ -128,9 +140,11 @@ def test_legs_that_are_alike_are_counted_once(monkeypatch: pytest.MonkeyPatch) -
 
     axes_counted = axes_module.counted
     monkeypatch.setattr(axes_module, "counted", counting)
+    axes_module._searched.cache_clear()
     axes = search(model)
     alike = len(traced)
     monkeypatch.setattr(axes_module, "_magnitudes", lambda reduced: (object(),))
+    axes_module._searched.cache_clear()
     assert search(model) == axes
     assert len(traced) - alike > 3 * alike
 

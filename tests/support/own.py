@@ -9,6 +9,7 @@ import numpy as np
 import rbdgen
 from rbdgen.functions.composed import composed
 from rbdgen.own.text import OwnFunction
+from rbdgen.runtime import Library
 from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 
@@ -165,6 +166,12 @@ JACOBIANS = [
     (rk4, 26892),
 ]
 """Functions of the arm and the operations of their Jacobians."""
+
+
+def drawn(library: Library, name: str, states: tuple[int, ...] = ()) -> list[Any]:
+    """Random inputs of a function of a library, in order."""
+    inputs = library.functions[name].signature.inputs
+    return list(library.manifold.random_inputs(inputs, np.random.default_rng(3), states).values())
 
 
 def cost(function: OwnFunction, robot: Any) -> int:

@@ -134,13 +134,13 @@ def _text(robot: Robot, library: Library, function: Own) -> Finding:
     """The comparison of a compiled function with the user's text on floats."""
     compiled = library.functions[function.name]
     if library.parameters.names or library.manifest["trig"] == "input":
-        return Finding(f"{function.name} = its text", None, "parameters or sines are inputs")
+        return Finding(f"{function.name} = {function.told}", None, "parameters or sines are inputs")
     inputs = library.manifold.random_inputs(compiled.signature.inputs, np.random.default_rng(1), (STATES,))
     expected = [_as_tuple(function(robot, *(x[k] for x in inputs.values()))) for k in range(STATES)]
     ours = compiled.dense(compiled(*inputs.values()))
     tolerance = TOLERANCE[library.manifest["real"]]
     told = tuple(np.stack(values) for values in zip(*expected, strict=True))
-    return _compared(f"{function.name} = its text", ours, told, tolerance)
+    return _compared(f"{function.name} = {function.told}", ours, told, tolerance)
 
 
 def _of_contacts(

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from rbdgen.own.text import Own
 
 
-def own_of(parsed: argparse.Namespace) -> list[Own]:
+def own_of(parsed: argparse.Namespace, robot: Robot) -> list[Own]:
+    """The user's own functions in the file that the arguments name, and those that call others together."""
+    own, together = _in_file(parsed), _together(parsed)
+    if not together:
+        return own
+    from rbdgen.own.together import together_functions  # noqa: PLC0415  (heavy)
+
+    return [*own, *together_functions(together, robot, own)]
+
+
+def _in_file(parsed: argparse.Namespace) -> list[Own]:
     """The user's own functions in the file that the arguments name. The file runs once."""
     if parsed.own is None:
         return []
@@ -30,12 +40,21 @@ def own_of(parsed: argparse.Namespace) -> list[Own]:
     return list(parsed.own_functions)
 
 
+def _together(parsed: argparse.Namespace) -> dict[str, tuple[str, ...]]:
+    """The functions that are called together, by the name of the function that calls them."""
+    given = _pairs("--together", parsed.together, "NAME=FUNCTION,FUNCTION")
+    return {name: names_of([functions]) for name, functions in given.items()}
+
+
 def options_of(parsed: argparse.Namespace) -> Options:
     """The options of a generation that the arguments ask for."""
-    own = [function.name for function in own_of(parsed)]
+    own, together = [function.name for function in _in_file(parsed)], _together(parsed)
     contacts = bool(parsed.contacts or parsed.contact_from_collision)
+    names = own or (() if together else default_functions(bool(names_of(parsed.frames)), contacts))
+    if parsed.functions is not None:
+        names = names_of(parsed.functions)
     return replace(
-        _code_options(parsed, own or default_functions(bool(names_of(parsed.frames)), contacts)),
+        _code_options(parsed, (*names, *(name for name in together if name not in names))),
         trig=parsed.trig,
         variants=_pairs("--variant", parsed.variant, "FUNCTION=FORM"),
         savings=not parsed.no_savings,
@@ -51,9 +70,9 @@ def options_of(parsed: argparse.Namespace) -> Options:
 
 
 def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Options:
-    """The options that all generated code has; `functions` are the defaults if the arguments name none."""
+    """The options that all generated code has, for these functions."""
     return Options(
-        functions=tuple(functions) if parsed.functions is None else names_of(parsed.functions),
+        functions=tuple(functions),
         name=getattr(parsed, "name", None),
         real=target_named(parsed.target).reals[0] if parsed.real is None else parsed.real,
         target=parsed.target,
@@ -68,7 +87,7 @@ def inertia_options_of(parsed: argparse.Namespace) -> Options:
     """The options of the operations on inertias that the arguments ask for."""
     from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)
 
-    return _code_options(parsed, OPERATIONS)
+    return _code_options(parsed, OPERATIONS if parsed.functions is None else names_of(parsed.functions))
 
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ def _generate(parsed: argparse.Namespace) -> int:
     tables.warn(errors, tables.folded(warnings_of(robot, options)))
     _tell_real(parsed, options, errors)
     with shown_on(errors) as done:
-        own = compositions(own_of(parsed), options.functions, robot)
+        own = compositions(own_of(parsed, robot), options.functions, robot)
         result = generate(robot, options, parsed.out, compiled=not parsed.no_compile, progress=done, own=own)
     _tell_generated(result, console)
     return 0
@@ -220,7 +220,7 @@ def _check(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            findings = check_robot(robot, options, done, own_of(parsed))
+            findings = check_robot(robot, options, done, own_of(parsed, robot))
     if parsed.json:
         print(json.dumps([finding.as_json() for finding in findings], indent=1))
     else:
@@ -239,7 +239,7 @@ def _check_float(parsed: argparse.Namespace) -> int:
     console, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
     with shown_on(errors) as done:
-        rows = float_accuracy(robot, options, STATES, done, own_of(parsed))
+        rows = float_accuracy(robot, options, STATES, done, own_of(parsed, robot))
     if parsed.json:
         print(json.dumps([row.as_json() for row in rows], indent=1))
     else:
@@ -262,7 +262,7 @@ def _prove(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            own = compositions(own_of(parsed), options.functions, robot)
+            own = compositions(own_of(parsed, robot), options.functions, robot)
             proofs = prove_robot(robot, options, done, own)
     if parsed.json:
         print(json.dumps([proof.as_json() for proof in proofs], indent=1))
@@ -286,7 +286,7 @@ def _bench(parsed: argparse.Namespace) -> int:
         robot = robot_of(parsed, parsed.subject)
         tables.warn(errors, tables.folded(robot.warnings))
         with shown_on(errors) as done:
-            own = compositions(own_of(parsed), options.functions, robot)
+            own = compositions(own_of(parsed, robot), options.functions, robot)
             library = build_library(robot, options, done, own=own)
     times = time_library(library)
     if parsed.json:
@@ -334,7 +334,7 @@ def _bounds(parsed: argparse.Namespace) -> int:
     console, errors = tables.consoles()
     tables.warn(errors, tables.folded(robot.warnings))
     with shown_on(errors) as done:
-        own = compositions(own_of(parsed), options.functions, robot)
+        own = compositions(own_of(parsed, robot), options.functions, robot)
         found = bounded(Request(robot, options, own=own), given, parsed.tighten, done)
     if parsed.json:
         print(json.dumps([bounds.as_json() for bounds in found], indent=1))

@@ -334,6 +334,13 @@ def _add_function_options(parser: argparse.ArgumentParser, title: str = "the cod
         help="run this file, which defines functions with rbdgen.function that -f may name (default: all)",
     )
     group.add_argument(
+        "--together",
+        metavar="NAME=FUNCTION,FUNCTION",
+        action="append",
+        default=[],
+        help="also a function NAME with the results of these, which computes what they share once",
+    )
+    group.add_argument(
         "--trig",
         choices=TRIGS,
         default=defaults.trig,

@@ -72,6 +72,7 @@ def functions_table() -> Table:
     numbers = [f"NAME_{kind}" for kind, made in WHOLE.items() if made.of_a_number]
     table.add_row("NAME_jacobian", "all derivatives of every function")
     table.add_row(", ".join(numbers), "those of functions of one number")
+    table.add_row("--together NAME=F,F", "the results of several functions in one call")
     table.caption = "rbdgen list --forms: all, shapes, units, sources; --counts ROBOT: operations"
     return table
 

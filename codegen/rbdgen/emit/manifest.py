@@ -110,6 +110,7 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         "form": function.form,
         "axes": function.axes,
         "operations": operation_counts(function.cost),
+        **({"members": list(function.members)} if function.members else {}),
         **({"derivative_of": function.derivative_of} if function.derivative_of else {}),
         **({"dependence": _dependence(function)} if function.dependence else {}),
         **({"loops": loops} if (loops := loop_counts(function.program)) else {}),

@@ -308,6 +308,8 @@ class FunctionSource:
     """For a product with derivatives: the elements of each output that depend on each element of a direction,
     by output and direction (see `graph.programs.dependence`).
     """
+    members: tuple[str, ...] = ()
+    """The functions that it calls together."""
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)

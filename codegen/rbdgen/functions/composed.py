@@ -108,6 +108,8 @@ def composed(
     chosen = {name: forms.get(name, usual_form(row, model).name) for name, row in rows.items()}
 
     def trace(robot: Model | ReducedModel, x: State) -> Outputs:
+        if x.lanes.count > 1:
+            return _in_limbs(rows.values(), robot, x)
         traced = _Trace(robot, x, rows, chosen, graphs)
         if factors:
             around = _AroundProducts(x, factors)
@@ -118,7 +120,14 @@ def composed(
         return len(composition.graph) + sum(row.operations(size) for row in rows.values())
 
     measure = _called(rows.values(), chosen)
-    form = Form(COMPOSED, "the user's own text", trace, reduced=measure is not None, degrees="independent")
+    form = Form(
+        COMPOSED,
+        "the functions one after the other" if composition.members else "the user's own text",
+        trace,
+        reduced=measure is not None,
+        degrees="independent",
+        can_use_limbs=_can_use_limbs(composition, rows),
+    )
     return Function(
         _of_line(composition.signature, factors) if factors else composition.signature,
         composition.summary,
@@ -282,6 +291,26 @@ def called_state(model: Model, given: Iterable[tuple[SizedArgument, Sequence[Sca
         sign=sign,
     )
     return replace(state, smooth=x.smooth)
+
+
+def _can_use_limbs(composition: Composition, rows: Mapping[str, Function]) -> bool:
+    """Whether a composition calls nothing but rows that compute alike limbs as lanes, with its own inputs."""
+    members = [rows.get(name) for name in composition.members]
+    return bool(members) and all(
+        row is not None
+        and row.in_limbs is not None
+        and all(x.name == _FIELDS.get(x.kind) for x in row.signature.inputs)
+        for row in members
+    )
+
+
+def _in_limbs(rows: Iterable[Function], robot: Model | ReducedModel, x: State) -> Outputs:
+    """The outputs of all rows on a robot on which one limb stands for several."""
+    found: list[Any] = []
+    for row in rows:
+        assert row.in_limbs is not None
+        found += row.trace(row.in_limbs, robot, x.of([y.name for y in row.signature.inputs], {}))
+    return found
 
 
 def _called(rows: Iterable[Function], forms: Mapping[str, str]) -> tuple[Function, str] | None:

@@ -100,6 +100,10 @@ class Composition:
     """Whether the text reads the robot's mass, which is a number even if masses are parameters."""
     moving: tuple[str, ...] = ()
     """The held inputs of own functions that are called, whose values depend on inputs that are not held."""
+    members: tuple[str, ...] = ()
+    """The functions whose outputs it has, one after the other, if it calls each once with its own inputs and
+    does nothing else, see `own/together.py`.
+    """
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from rbdgen.model.model import Model
@@ -130,9 +131,11 @@ class Form:
         """Whether the form supports this robot."""
         return self.degrees != "tree" or model.coupling.is_trivial
 
-    @property
+    @cached_property
     def for_derivatives(self) -> Form:
-        """This form, traced such that its outputs can be differentiated."""
+        """This form, traced such that its outputs can be differentiated. It is one object, so that searches
+        for its body axes are kept.
+        """
         return replace(self, trace=lambda robot, x: self.trace(robot, replace(x, smooth=True)))
 
 

@@ -170,7 +170,15 @@ class Function:
     ) -> Function:
         """The row of a derivative of this function. What holds for robots and inputs stays, and what concerns
         the outputs is left out. `times` is the ratio of its number of operations to that of this function.
+
+        Raises OptionError if two arrays would have the same name, as for functions that are called together.
         """
+        names = [x.name for x in (*signature.inputs, *signature.outputs)]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise OptionError(
+                f"function '{signature.name}': two arrays would be named '{twice[0]}'; differentiate other "
+                f"functions than '{self.name}'"
+            )
         return replace(
             self,
             signature=signature,

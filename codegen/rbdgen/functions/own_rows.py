@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdgen.functions.function import Function
+from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.runtime.library import signature_of
 from rbdgen.signature import Argument, Signature, SizedArgument
 
@@ -20,7 +20,24 @@ def own_rows(manifest: Mapping[str, Any]) -> dict[str, Function]:
 def _row(name: str, facts: Mapping[str, Any]) -> Function:
     sized = signature_of(name, facts)
     inputs, outputs = (tuple(map(_argument, some)) for some in (sized.inputs, sized.outputs))
-    return Function(Signature(name, inputs, outputs), facts["summary"], (), operations=lambda _: 0)
+    members = facts.get("members", ())
+    return Function(
+        Signature(name, inputs, outputs),
+        facts["summary"],
+        (),
+        operations=lambda _: 0,
+        identities=(_by_members(name, members),) if members else (),
+    )
+
+
+def _by_members(name: str, members: Sequence[str]) -> Identity:
+    """A function has the outputs of the functions that it calls together."""
+
+    def sides(call: Call, _: Mapping[str, Any]) -> tuple[Any, Any]:
+        results = [call(member) for member in members]
+        return call(name), tuple(y for x in results for y in (x if isinstance(x, tuple) else (x,)))
+
+    return Identity(f"{name} = {', '.join(members)}", tuple(members), sides)
 
 
 def _argument(x: SizedArgument) -> Argument:

@@ -11,7 +11,6 @@ from typing import Any
 from rbdgen.errors import OptionError
 from rbdgen.functions.composition import Composition
 from rbdgen.functions.differentiated import mode_of
-from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.functions.whole import whole_of
 from rbdgen.model.robot import Robot
@@ -55,7 +54,7 @@ def compositions(own: Sequence[Own], functions: Iterable[str], robot: Robot) -> 
     """
     if not own:
         return ()
-    rows = {x.name: Function(x.signature, "", (), operations=lambda _: 0) for x in own}
+    rows = {x.name: x.row for x in own}
     asked = set()
     for name in functions:
         bases = set(_bases(name))

@@ -12,13 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import update_wrapper
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.composition import Composition
 from rbdgen.functions.differentiated import HELD
+from rbdgen.functions.function import Function
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.expression import Expr
 from rbdgen.model.robot import Robot
@@ -43,6 +44,13 @@ class Own(ABC):
     """A function of a user's own, from a text or from expressions."""
 
     signature: Signature
+    told: ClassVar[str] = "its text"
+    """What it is compared with, in words."""
+
+    @property
+    def row(self) -> Function:
+        """The function as a row without forms, by which its name and its derivatives are looked up."""
+        return Function(self.signature, "", (), operations=lambda _: 0)
 
     @property
     def name(self) -> str:

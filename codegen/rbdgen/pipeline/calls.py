@@ -18,6 +18,7 @@ from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
 from rbdgen.own.asked import compositions, own_functions
 from rbdgen.own.text import Own
+from rbdgen.own.together import together_functions
 from rbdgen.pipeline import inertia, page
 from rbdgen.pipeline.robot import load_robot, robot_of
 from rbdgen.pipeline.shown import shown
@@ -83,9 +84,14 @@ def _asked(
             raise OptionError(
                 f"{name} is an option of load_robot, not of {caller}; give load_robot(..., {name}=...)"
             )
+    others = {name: value for name, value in given.items() if name not in ("own", "together")}
+    wanted = given.get("together", {})
     if functions is None:
-        functions = default_functions(bool(robot.model.frames), bool(robot.model.contacts))
-    others = {name: value for name, value in given.items() if name != "own"}
+        contacts = bool(robot.model.contacts)
+        functions = () if wanted else default_functions(bool(robot.model.frames), contacts)
     names, own = own_functions(functions, given.get("own", ()))
+    together = together_functions(wanted, robot, own)
+    if isinstance(names, (list, tuple)):
+        names = [*names, *(x.name for x in together if x.name not in names)]
     chosen = Options.of(functions=names, **others)
-    return chosen, compositions(own, chosen.functions, robot)
+    return chosen, compositions([*own, *together], chosen.functions, robot)

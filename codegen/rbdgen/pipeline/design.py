@@ -167,6 +167,7 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         in_lanes,
         apart is None,
         {} if function.packed(options.packed) else _dependence(function, choice.program),
+        function.composition.members if function.composition else (),
     )
 
 

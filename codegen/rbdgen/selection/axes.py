@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import compress
 from math import atan2, hypot, inf, isfinite, pi
 from typing import Final, NamedTuple
@@ -41,6 +42,9 @@ PASSES = 3
 SAME = 1e-9
 """Candidates that are closer than this, in rad or m, count as one."""
 
+KEPT = 64
+"""The number of searches whose results are kept."""
+
 BUDGET = 300_000
 """The number of operations that a search may trace by default: some seconds. A humanoid takes 80 000."""
 
@@ -64,7 +68,6 @@ def unmoved(model: Model) -> BodyAxes:
     return BodyAxes((0.0,) * model.nbodies, (0.0,) * model.nbodies)
 
 
-@collection_paused()
 def search(
     model: Model,
     function: Function = RNEA,
@@ -73,12 +76,27 @@ def search(
     budget: float = BUDGET,
     parallel: Collection[int] = (),
 ) -> BodyAxes:
-    """Turns and slides of all bodies of the model that make the form cheap. The result is deterministic.
+    """Turns and slides of all bodies of the model that make the form cheap. The result is deterministic, and
+    is kept for functions that ask for the same search, such as all steps.
 
     `start` are the axes to begin with. `budget` is the number of operations to trace, after which the best
     axes so far are taken. `parallel` are bodies whose equations are counted in their parents' axes, as in
     `reduce`.
     """
+    return _searched(model, function, form, start, budget, frozenset(parallel))
+
+
+@lru_cache(maxsize=KEPT)
+@collection_paused()
+def _searched(
+    model: Model,
+    function: Function,
+    form: Form,
+    start: BodyAxes | None,
+    budget: float,
+    parallel: frozenset[int],
+) -> BodyAxes:
+    """The search itself."""
     descent = _Descent(model, function, form, start, budget, parallel)
     order = [i for i in reversed(range(model.nbodies)) if model.bodies[i].joint.type.one_axis]
     for _ in range(PASSES):

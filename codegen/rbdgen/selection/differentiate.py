@@ -362,7 +362,13 @@ class Chooser:
     def _along(self, of: Function) -> Choice:
         """The cheapest straight line of a function's own form along a direction."""
         assert of.along is not None
-        along = replace(differentiated(of, "jvp"), forms=(of.along,), differentiated=None, measure=of.measure)
+        along = replace(
+            differentiated(of, "jvp"),
+            forms=(of.along,),
+            differentiated=None,
+            measure=of.measure,
+            operations=of.operations,  # one object, so that searches for its body axes are kept
+        )
         return self._straight(along)
 
     def _by_along(self, of: Function, made: Differentiated, by: Sequence[Moving]) -> Graph:

@@ -136,7 +136,8 @@ def load_robot(
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `Sole` is a flat foot. `Loop` keeps two links together. They serve `contact_...` and `delassus`.
         contacts_from_collision: links whose shapes for collision become further contacts, such as
-            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
+            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side). With
+            "sole:left_foot", the flat side of boxes and meshes that faces -z becomes a `Sole`.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps

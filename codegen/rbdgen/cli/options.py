@@ -31,10 +31,11 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
         )
     group.add_argument(
         "--contact-from-collision",
-        metavar="LINK[:SIDE],...",
+        metavar="[sole:]LINK[:SIDE],...",
         action="append",
         default=[],
-        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four)",
+        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four); "
+        "with sole: before LINK, one sole at its flat lower side",
     )
     group.add_argument(
         "--contact-set",

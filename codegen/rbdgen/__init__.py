@@ -82,6 +82,7 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
     cover: Mapping[str, str] | None = None,
     capsules: str | Path | None = None,
     shapes: Literal["collision", "visual"] | None = None,
@@ -142,6 +143,8 @@ def load_robot(
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps. None means (3, 2, 0), and with soles (4, 2, 0).
+        contact_with: what `contact_step` also has, some of "springs" and dampers at contacts, "anisotropy" of
+            their friction, "limits" of joints, and dry "friction" of joints; see docs/friction.md.
         cover: the capsules of shapes for distances: {"mesh": "capsules:3"} for at most three around each
             mesh, {"cylinder": "capsule"} for one as long as the cylinder ("short", the default, ends
             inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.
@@ -191,6 +194,7 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
 ) -> Robot:
     """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 
@@ -207,6 +211,7 @@ def from_pinocchio(
         contacts: as in `load_robot`, on the model's frames.
         contact_sets: as in `load_robot`.
         contact_solver: as in `load_robot`.
+        contact_with: as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
@@ -227,6 +232,7 @@ def from_pinocchio(
         contacts=contacts,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
+        contact_with=contact_with,
     )
 
 

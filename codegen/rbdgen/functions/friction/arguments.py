@@ -44,6 +44,25 @@ LAW: Final = Argument(
     "softness, pull, push, restitution, slow and smoothing, see docs/friction.md",
     default=(1e-4, 0.2, 1.0, 0.0, 0.05, 0.0),
 )
+SPRINGS: Final = Argument(
+    "springs",
+    "coefficients",
+    ("nsprings", 2),
+    "N/m, N s/m",
+    "the stiffness and the damping of each point or corner along its normal; 0 and 0 for softness and pull",
+    default=(0.0, 0.0),
+    optional=True,
+)
+ANISOTROPY: Final = Argument(
+    "anisotropy",
+    "values",
+    ("nslants", 4),
+    "1",
+    "for each point or corner a direction in world axes, along which `friction` is its coefficient of "
+    "friction, and the coefficient across this direction in the plane, divided by that along it",
+    default=(1.0, 0.0, 0.0, 1.0),
+    optional=True,
+)
 KP: Final = Argument(
     "kp",
     "nonnegative",

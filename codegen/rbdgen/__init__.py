@@ -143,8 +143,9 @@ def load_robot(
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps. None means (3, 2, 0), and with soles (4, 2, 0).
-        contact_with: what `contact_step` also has, some of "springs" and dampers at contacts, "anisotropy" of
-            their friction, "limits" of joints, and dry "friction" of joints; see docs/friction.md.
+        contact_with: what `contact_step` also has, some of "elastic" (springs and dampers at contacts),
+            "anisotropic" (friction that depends on the direction), "limits" of joints, and dry "friction" of
+            joints; see docs/friction.md.
         cover: the capsules of shapes for distances: {"mesh": "capsules:3"} for at most three around each
             mesh, {"cylinder": "capsule"} for one as long as the cylinder ("short", the default, ends
             inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.

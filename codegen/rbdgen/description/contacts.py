@@ -150,12 +150,12 @@ def default_plan(contacts: Iterable[Contact]) -> SolverPlan:
     return SOLE_PLAN if any(isinstance(one, Sole) for one in contacts) else DEFAULT_PLAN
 
 
-Extra = Literal["springs", "anisotropy", "limits", "friction"]
+Extra = Literal["elastic", "anisotropic", "limits", "friction"]
 """What steps with friction have on request: springs and dampers at contacts, friction that depends on the
 direction, and the limits and the dry friction of joints.
 """
 
-OF_POINTS: Final[tuple[Extra, ...]] = ("springs", "anisotropy")
+OF_POINTS: Final[tuple[Extra, ...]] = ("elastic", "anisotropic")
 """The extras that need contacts that can open and slide."""
 
 Form = Literal["--contact", "--contact-frame", "--contact-sole", "--contact-loop"]

@@ -32,7 +32,7 @@ RIGID = law(softness=0)
 @cache
 def mass() -> Model:
     """A body with a contact at its centre of mass."""
-    return on_points({"at": (0, 0, 0)}, contact_with=["anisotropy"]).model
+    return on_points({"at": (0, 0, 0)}, contact_with=["anisotropic"]).model
 
 
 @cache
@@ -107,7 +107,7 @@ def test_equal_coefficients_are_isotropic(form: str) -> None:
     slants = np.dstack([rng.standard_normal((40, points, 3)), np.ones((40, points))])
     slants[::4, :, :3] = state["ground"].reshape(40, points, 4)[::4, :, :3]
     slants[1::4, :, :3] = 0
-    other = step(mixed("anisotropy"), form, **(state | {"anisotropy": slants.reshape(40, -1)}))
+    other = step(mixed("anisotropic"), form, **(state | {"anisotropy": slants.reshape(40, -1)}))
     solved = (one.residual < 1e-12)[:, 0] & (other.residual < 1e-12)[:, 0]
     assert solved.sum() > 30
     np.testing.assert_allclose(one.v[solved], other.v[solved], rtol=0, atol=1e-9)
@@ -115,7 +115,7 @@ def test_equal_coefficients_are_isotropic(form: str) -> None:
 
 @pytest.mark.parametrize("ratio", [0.0, 0.4])
 def test_forms_agree(ratio: float) -> None:
-    model = mixed("anisotropy")
+    model = mixed("anisotropic")
     state = near_ground(model, 40, seed=2)
     slants = np.random.default_rng(2).standard_normal((40, model.sizes["npoints"], 4))
     slants[:, :, 3] = ratio
@@ -162,7 +162,7 @@ def test_the_path_of_a_mass_on_a_grained_plane() -> None:
 
 def test_energy() -> None:
     """Impulses add none above the ground, whatever the ratios are."""
-    model = mixed("anisotropy")
+    model = mixed("anisotropic")
     state = near_ground(model, 60, seed=5, lowest=0)
     slants = np.abs(np.random.default_rng(5).standard_normal((60, model.sizes["npoints"], 4)))
     found = step(model, **(state | {"anisotropy": slants.reshape(60, -1)}))
@@ -195,7 +195,7 @@ def test_axes_of_a_plane() -> None:
 
 def test_the_law_holds_for_a_circle() -> None:
     """The check of the tests of isotropic friction, which does not know the solver, with a direction."""
-    model = on_points({"a": (0.1, 0, 0), "b": (-0.1, 0.05, 0)}, contact_with=["anisotropy"]).model
+    model = on_points({"a": (0.1, 0, 0), "b": (-0.1, 0.05, 0)}, contact_with=["anisotropic"]).model
     state = near_ground(model, 30, seed=4)
     del state["law"]
     state["ground"].reshape(30, 2, 4)[:, :, :3] = LEVEL[:3]

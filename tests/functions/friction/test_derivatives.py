@@ -49,7 +49,7 @@ extras: the coordinates of joints from their upper (if negative) or lower limits
 
 LIMIT: Final = 2.0
 
-EXTRAS: Final = ("springs", "anisotropy", "limits", "friction")
+EXTRAS: Final = ("elastic", "anisotropic", "limits", "friction")
 
 
 def hopper() -> RobotBuilder:
@@ -225,6 +225,15 @@ def test_ground_moves_the_robot() -> None:
     still = {"q": np.zeros(8), "ground": up}
     assert_close(found[1], difference("contact_step", x, still, 1e-7)[1], 1e-6)
     assert np.abs(found[1]).max() > 1
+
+
+def test_negative_gains_are_refused() -> None:
+    x = state("on springs", 1)
+    x["springs"][1, 0] = -5
+    with pytest.raises(rbdgen.RbdgenError) as caught:
+        library().contact_step(**x)
+    told = "contact_step: springs[1, 0] is -5; pass a number that is not negative"
+    assert str(caught.value) == told
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,8 @@ SPRINGS: Final = Argument(
     "coefficients",
     ("nsprings", 2),
     "N/m, N s/m",
-    "the stiffness and the damping of each point or corner along its normal; 0 and 0 for softness and pull",
+    "on request (`contact_with`), the stiffness and the damping of each point or corner along its normal; 0 "
+    "and 0 for softness and pull",
     default=(0.0, 0.0),
     optional=True,
 )
@@ -58,8 +59,8 @@ ANISOTROPY: Final = Argument(
     "values",
     ("nslants", 4),
     "1",
-    "for each point or corner a direction in world axes, along which `friction` is its coefficient of "
-    "friction, and the coefficient across this direction in the plane, divided by that along it",
+    "on request (`contact_with`), for each point or corner a direction in world axes, along which `friction` "
+    "is its coefficient, and the coefficient across this direction in the plane, divided by that along it",
     default=(1.0, 0.0, 0.0, 1.0),
     optional=True,
 )
@@ -86,7 +87,7 @@ IMPULSE: Final = Argument(
     ("nimpulses",),
     "N s, N m s",
     "impulses that the world exerts on the robot, in world axes, those of a sole corner by corner; those of "
-    "closed loops in their rows' axes",
+    "closed loops in their rows' axes; at last those of joints with limits or dry friction, on request",
 )
 RESIDUAL: Final = Argument(
     "residual", "error", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"

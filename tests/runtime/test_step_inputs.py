@@ -188,7 +188,7 @@ def test_contacts_without_a_point() -> None:
         (["--contact", "lower", "--contact-with", "soft"], "--contact-with soft is not known; choose from:"),
         (["--contact-with", "elastic"], "--contact-with elastic: there are no contacts at points or soles"),
         (
-            ["--contact", "lower", "--contact-with", "limits,friction"],
+            ["--contact", "lower", "--contact-with", "friction"],
             "--contact-with friction: the friction of joints is not used; give --friction exact as well",
         ),
         (["--contact-frame", "lower"], "function 'contact_step' needs contacts at points"),

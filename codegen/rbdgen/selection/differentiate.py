@@ -100,8 +100,7 @@ class Chooser:
     def _implicit(self, function: Function, made: Differentiated, of: Around) -> Choice:
         """The derivative of a straight line around loops that solve an equation."""
         chosen = replace(self, engine=self._engine_of_loops)._straight(_line_of(made.of, of))
-        taken = [x for x in self._sized(made) if x.size]
-        by = [moving(self.model, x, coordinates=made.coordinates) for x in taken]
+        by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
         graph = _graph_of(chosen.program)
         graph = replace(graph, outputs=tuple(x for x in graph.outputs if x.elements))
         line = ImplicitLine(graph, of, made.of.held_by(self.model), by, self._told(made))

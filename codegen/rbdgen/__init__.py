@@ -82,6 +82,7 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
     cover: Mapping[str, str] | None = None,
     capsules: str | Path | None = None,
     shapes: Literal["collision", "visual"] | None = None,
@@ -136,11 +137,15 @@ def load_robot(
             [rbdgen.Point("lf", "front_left_foot"), rbdgen.Frame("l", "left_foot", (0.05, 0, -0.07))];
             `Sole` is a flat foot. `Loop` keeps two links together. They serve `contact_...` and `delassus`.
         contacts_from_collision: links whose shapes for collision become further contacts, such as
-            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side).
+            ["*_foot"]: spheres, ends of capsules, and corners of boxes ("left_foot:-z" for one side). With
+            "sole:left_foot", the flat side of boxes and meshes that faces -z becomes a `Sole`.
         contact_sets: subsets of the contacts by name, such as {"trot": ["lf", "rh"]}. Every function of
             contacts also exists for each subset, such as `contact_aba_trot`, with fewer rows and operations.
         contact_solver: the iterations of `contact_step`: sweeps over the contacts, Newton steps, and sweeps
             between Newton steps. None means (3, 2, 0), and with soles (4, 2, 0).
+        contact_with: what `contact_step` also has, some of "elastic" (springs and dampers at contacts),
+            "anisotropic" (friction that depends on the direction), "limits" of joints, and dry "friction" of
+            joints; see docs/friction.md.
         cover: the capsules of shapes for distances: {"mesh": "capsules:3"} for at most three around each
             mesh, {"cylinder": "capsule"} for one as long as the cylinder ("short", the default, ends
             inside), {"box": "capsules:2"} for two side by side; see docs/covers.md.
@@ -190,6 +195,7 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
 ) -> Robot:
     """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 
@@ -206,6 +212,7 @@ def from_pinocchio(
         contacts: as in `load_robot`, on the model's frames.
         contact_sets: as in `load_robot`.
         contact_solver: as in `load_robot`.
+        contact_with: as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
@@ -226,6 +233,7 @@ def from_pinocchio(
         contacts=contacts,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
+        contact_with=contact_with,
     )
 
 

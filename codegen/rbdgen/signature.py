@@ -185,11 +185,11 @@ class Signature:
 
     def sized(self, sizes: Mapping[str, int]) -> SizedSignature:
         """The signature with the sizes of one robot filled in (`{"nq": 7, "nv": 7, "nbodies": 7}`)."""
-        return SizedSignature(
-            self.name,
-            tuple(sized for x in self.inputs if (sized := x.sized(sizes)).size or not x.optional),
-            tuple(argument.sized(sizes) for argument in self.outputs),
+        inputs, outputs = (
+            tuple(sized for x in some if (sized := x.sized(sizes)).size or not x.optional)
+            for some in (self.inputs, self.outputs)
         )
+        return SizedSignature(self.name, inputs, outputs)
 
 
 @dataclass(frozen=True)

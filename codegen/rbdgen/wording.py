@@ -29,7 +29,15 @@ _FLAGS: Final[Mapping[str, str]] = {
 }
 """Flags whose names differ from those of the arguments."""
 
-_OF_COMMAS: Final = {"functions", "frames", "ignore", "independent", "emit", "contacts_from_collision"}
+_OF_COMMAS: Final = {
+    "functions",
+    "frames",
+    "ignore",
+    "independent",
+    "emit",
+    "contacts_from_collision",
+    "contact_with",
+}
 """Options whose flag takes a list with commas; other flags are given once for each value."""
 
 _TELLING: Final = 3

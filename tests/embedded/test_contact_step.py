@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from embedded.board import BOARDS, build_image, run_at_home, run_on_board
+from embedded.board import BOARDS, build_image, compile_subject, run_at_home, run_on_board
 from embedded.subjects import Product
+from support.cross import PINNED
+from support.few import few
 
 import rbdgen
 from rbdgen import Point
+from rbdgen.figures.code import Figures, figures
 from rbdgen.figures.guarantees import violations
+from rbdgen.model.contacts import SolverPlan
 from rbdgen.options import Options
 from rbdgen.pipeline.page import generate
+from rbdgen.toolchain.cross import cross_compiler
 from rbdgen.toolchain.targets import TARGETS
+
+PAGE = Path(__file__).parents[2] / "docs" / "friction.md"
 
 STATES = 3
 
@@ -60,6 +69,51 @@ def test_on_the_board(board: str, product: Product, tmp_path: Path) -> None:
     assert violations(image.figures, loops={subject.function: len(loops)}) == ()
     found = violations(image.figures)
     assert found[0].startswith(f"{subject.function}: {len(loops)} conditional branches")
+
+
+def quadruped() -> rbdgen.Robot:
+    feet = [f"{end}_{side}_shank" for end in ("front", "hind") for side in ("left", "right")]
+    return rbdgen.load_robot("quadruped12", "floating", contacts=[Point(x, point=(0, 0, -0.2)) for x in feet])
+
+
+def code_of(robot: rbdgen.Robot, folder: Path) -> tuple[str, Figures]:
+    """The name of a step in C, and the figures of its object for a Cortex-M4F."""
+    target = TARGETS["cortex-m4f"]
+    options = Options(functions=("contact_step",), real="float", target=target.name)
+    made = generate(robot, options, folder, compiled=False)
+    subject = Product(made.folder, made.manifest).subject("contact_step")
+    (folder / "objects").mkdir()
+    return subject.function, figures(compile_subject(subject, target, folder / "objects"), target.prefix)
+
+
+def of_newton(code: Figures) -> int:
+    """The bytes of code of a Newton step."""
+    return sum(x.text for name, x in code.functions.items() if "_newton" in name)
+
+
+@pytest.mark.parametrize("robot", few(["hopper"], ["hopper", "quadruped"]))
+def test_code_as_told(robot: str, tmp_path: Path) -> None:
+    """The bytes of code are those in docs/friction.md."""
+    compiler = cross_compiler(TARGETS["cortex-m4f"])
+    if compiler is None or not f"{compiler.family} {compiler.version}".startswith(PINNED):
+        pytest.skip(f"told of {PINNED} for Arm")
+    name, code = code_of({"hopper": hopper, "quadruped": quadruped}[robot](), tmp_path)
+    (line,) = re.findall(rf"^\| {robot} on .*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    told = tuple(int(x) for x in re.findall(r"\d+", line))
+    assert (code.flash(name), of_newton(code), code.stack(name)) == told
+
+
+def test_code_does_not_grow_with_the_plan(tmp_path: Path) -> None:
+    """Ten sweeps and eight Newton steps are calls of the functions of three sweeps and two Newton steps."""
+    found = []
+    for k, plan in enumerate((SolverPlan(3, 2, 0), SolverPlan(10, 8, 2))):
+        robot = hopper()
+        planned = replace(robot, model=replace(robot.model, contact_solver=plan))
+        (tmp_path / str(k)).mkdir()
+        found.append(code_of(planned, tmp_path / str(k)))
+    (name, few_steps), (_, many) = found
+    assert of_newton(few_steps) == of_newton(many) > 4000
+    assert many.flash(name) < 1.15 * few_steps.flash(name)
 
 
 def test_its_error_in_float_leaves_the_residual_out(tmp_path: Path) -> None:

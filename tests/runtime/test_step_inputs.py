@@ -158,6 +158,18 @@ def test_radii_that_make_no_sense(radius: Any) -> None:
     assert said.endswith(" is not a radius; give a number >= 0, in m")
 
 
+def test_extras_are_given_from_both_sides() -> None:
+    """They are sorted, and named once."""
+    given = ["quadruped12", "--base", "floating", "--contact", "trunk", "--contact-with", "limits,elastic"]
+    shell = robot_of(PARSERS["generate"]().parse_args([*given, "--contact-with", "limits"]), "quadruped12")
+    python = rbdgen.load_robot(
+        "quadruped12", base="floating", contacts=["trunk"], contact_with=["limits", "elastic"]
+    )
+    assert shell.model == python.model
+    assert python.model.contact_with == ("elastic", "limits")
+    assert len(python.model.held_joints) == 12
+
+
 def test_contacts_without_a_point() -> None:
     frames = rbdgen.load_robot("double_pendulum", contacts=[rbdgen.Frame("tip", "lower")])
     for robot in (frames, rbdgen.load_robot("double_pendulum")):
@@ -173,6 +185,12 @@ def test_contacts_without_a_point() -> None:
         (["--contact", "lower", "--contact-solver", "3,2"], "--contact-solver 3,2: not three whole numbers"),
         (["--contact", "lower", "--contact-solver", "0,0,1"], "--contact-solver 0,0,1: not three whole"),
         (["--contact", "lower", "--contact-solver", "a,b,c"], "--contact-solver a,b,c: not three whole"),
+        (["--contact", "lower", "--contact-with", "soft"], "--contact-with soft is not known; choose from:"),
+        (["--contact-with", "elastic"], "--contact-with elastic: there are no contacts at points or soles"),
+        (
+            ["--contact", "lower", "--contact-with", "friction"],
+            "--contact-with friction: the friction of joints is not used; give --friction exact as well",
+        ),
         (["--contact-frame", "lower"], "function 'contact_step' needs contacts at points"),
         ([], "function 'contact_step' needs contacts at points"),
     ],

@@ -58,8 +58,10 @@ def outputs(model: Model, name: str, form: str | None = None, **inputs: Any) -> 
 
 def step(model: Model, form: str = "composite", name: str = "contact_step", **inputs: Any) -> Stepped:
     """One step. The robot rests at `neutral`, without torques, on level ground, if nothing else is given."""
-    sizes = {x.name: x.size for x in lookup(name, model).sized(model).inputs}
-    known = {
+    sized = lookup(name, model).sized(model).inputs
+    sizes = {x.name: x.size for x in sized}
+    known: dict[str, Any] = {x.name: x.default for x in sized if x.default is not None}
+    known |= {
         "q": model.manifold.neutral(),
         "v": np.zeros(sizes["v"]),
         "tau": np.zeros(sizes["tau"]),
@@ -100,6 +102,12 @@ def ball(radius: float = 0.0) -> Model:
     return rbdgen.load_robot(
         built, base="floating", contacts=[Point("at", "ball", (0, 0, 0), radius=radius)]
     ).model
+
+
+def placed(model: Model, position: Any) -> Array:
+    """Configurations of a free body at these positions, without a rotation."""
+    at = np.atleast_2d(position)
+    return np.hstack([at, np.tile(model.manifold.neutral()[3:], (len(at), 1))])
 
 
 CORNERS: Final = {f"{x:+d}{y:+d}": (0.1 * x, 0.1 * y, -0.05) for x in (1, -1) for y in (1, -1)}

@@ -120,6 +120,7 @@ def robot_of(parsed: argparse.Namespace, source: str) -> Robot:
         contacts=[contact_from(*said) for said in parsed.contacts],
         contacts_from_collision=names_of(parsed.contact_from_collision),
         contact_solver=parsed.contact_solver and plan_from(parsed.contact_solver),
+        contact_with=names_of(parsed.contact_with),
         cover=_pairs("--cover", parsed.cover, "SHAPE=FORM") or None,
         capsules=parsed.capsules,
         shapes=parsed.shapes,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Form, SolverPlan
+from rbdgen.description.contacts import DEFAULT_PLAN, FORMS, SOLE_PLAN, Extra, Form, SolverPlan
 from rbdgen.emit.backends import ON_REQUEST
 
 
@@ -31,10 +31,11 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
         )
     group.add_argument(
         "--contact-from-collision",
-        metavar="LINK[:SIDE],...",
+        metavar="[sole:]LINK[:SIDE],...",
         action="append",
         default=[],
-        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four)",
+        help="also contacts at a link's shapes for collision: spheres, and corners of boxes (SIDE -z: four); "
+        "with sole: before LINK, one sole at its flat lower side",
     )
     group.add_argument(
         "--contact-set",
@@ -49,6 +50,13 @@ def _add_contact_options(group: argparse._ArgumentGroup) -> None:
         metavar="S,N,B",
         help="iterations of contact_step: S sweeps, N Newton steps, B sweeps between them "
         f"({_said(DEFAULT_PLAN)}; with soles {_said(SOLE_PLAN)})",
+    )
+    group.add_argument(
+        "--contact-with",
+        metavar="EXTRA,...",
+        action="append",
+        default=[],
+        help=f"what contact_step also has, some of {', '.join(get_args(Extra))}; the last two are of joints",
     )
 
 

@@ -175,6 +175,7 @@ def equations_parser() -> argparse.ArgumentParser:
         contact_from_collision=[],
         contact_set=[],
         contact_solver=None,
+        contact_with=[],
         cover=[],
         capsules=None,
         shapes=None,

@@ -100,8 +100,8 @@ class RobotBuilder:
             inertia: the rotational inertia about the centre of mass, in axes parallel to the body's, kg m^2:
                 three numbers (ixx, iyy, izz), six (ixx, ixy, ixz, iyy, iyz, izz), or a symmetric 3 x 3
                 matrix.
-            limit: the lowest and the highest position, rad or m. Only the stops
-                of `contact_step_servo` enforce them.
+            limit: the lowest and the highest position, rad or m. Only steps with friction enforce them, on
+                request.
             effort: the largest torque or force, N m or N; stored, but never enforced.
             velocity: the largest velocity, rad/s or m/s; stored, but never enforced.
             damping: the viscous damping of the joint, N m s/rad or N s/m; used only if `load_robot` is called

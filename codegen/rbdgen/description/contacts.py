@@ -14,10 +14,11 @@ import numbers
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from rbdgen.description.quoting import escaped, quoted, told
 from rbdgen.errors import OptionError, either
+from rbdgen.wording import option
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -148,6 +149,14 @@ def default_plan(contacts: Iterable[Contact]) -> SolverPlan:
     """The plan for these contacts if no other is given."""
     return SOLE_PLAN if any(isinstance(one, Sole) for one in contacts) else DEFAULT_PLAN
 
+
+Extra = Literal["elastic", "anisotropic", "limits", "friction"]
+"""What steps with friction have on request: springs and dampers at contacts, friction that depends on the
+direction, and the limits and the dry friction of joints.
+"""
+
+OF_POINTS: Final[tuple[Extra, ...]] = ("elastic", "anisotropic")
+"""The extras that need contacts that can open and slide."""
 
 Form = Literal["--contact", "--contact-frame", "--contact-sole", "--contact-loop"]
 
@@ -345,6 +354,25 @@ def _wrong_plan(said: str) -> str:
         f"{said}: not three whole numbers from 0 to {MOST_ITERATIONS}, one of the first two positive; give "
         "sweeps, Newton steps and sweeps between these, such as 3,2,0"
     )
+
+
+def checked_extras(given: object) -> tuple[Extra, ...]:
+    """The extras of steps with friction that the API was given as a list of names, each once, in the order of
+    `Extra`.
+
+    Raises OptionError if one is not known.
+    """
+    known = get_args(Extra)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        what = f"contact_with {told(given)} is not a list"
+        raise OptionError(f"{what}; give a list of some of: {', '.join(known)}")
+    names = list(given)
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                f"{option('contact_with', [name])} is not known; choose from: {', '.join(known)}"
+            )
+    return tuple(cast(Extra, name) for name in known if name in names)
 
 
 def checked_sets(given: object) -> tuple[ContactSet, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rbdgen.description import capsules
-from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
+from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, Extra, SolverPlan
 
 Vector3 = capsules.Vector3
 JointType = Literal[
@@ -147,6 +147,7 @@ class Description:
     contacts: tuple[Contact, ...] = ()
     contact_sets: tuple[ContactSet, ...] = ()
     contact_solver: SolverPlan = DEFAULT_PLAN
+    contact_with: tuple[Extra, ...] = ()
     distances: capsules.Distances = field(default_factory=capsules.Distances)
     places: tuple[Place, ...] = ()
     gravity: Vector3 | None = None  # m/s^2 in world axes; None if the description gives none

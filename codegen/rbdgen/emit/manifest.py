@@ -88,6 +88,7 @@ def _contacts(facts: RobotFacts) -> dict[str, Any]:
     return {
         "contacts": [asdict(contact) for contact in facts.contacts],
         "contact_solver": list(facts.contact_solver),
+        **({"contact_with": list(facts.contact_with)} if facts.contact_with else {}),
         **({"contact_sets": sets} if sets else {}),
     }
 

@@ -258,6 +258,8 @@ class RobotFacts:
     """Names of some contacts, by the suffix of the functions that use only these."""
     contact_solver: tuple[int, ...] = ()
     """The plan of the solver for contacts with friction."""
+    contact_with: tuple[str, ...] = ()
+    """What steps with friction have on request."""
     distances: DistanceFacts | None = None
     """The capsules and pairs of functions of distances; None if there are none."""
     own: tuple[str, ...] = ()

@@ -150,7 +150,7 @@ def _signature(
     def moving(x: Argument, suffix: str, unit: str, meaning: str) -> Argument:
         """Make the argument for the weights, the rates or the gradient of an input or output."""
         if x.kind != "configuration":
-            return Argument(x.name + suffix, "values", x.shape, unit, meaning)
+            return Argument(x.name + suffix, "values", x.shape, unit, meaning, optional=x.optional)
         space = "in coordinates" if coordinates else "in the tangent space"
         return Argument(
             x.name + suffix, "values", ("nq" if coordinates else "nv",), unit, f"{meaning}, {space}"

@@ -96,6 +96,7 @@ def build_robot(
         contacts,
         sets,
         description.contact_solver,
+        description.contact_with,
         model_distances(description, known),
     )
     _check_moving(model, description)

@@ -18,6 +18,8 @@ ContactSet = given.ContactSet
 
 SolverPlan = given.SolverPlan
 
+Extra = given.Extra
+
 DEFAULT_PLAN = given.DEFAULT_PLAN
 
 ContactKind = Literal["point", "frame"]

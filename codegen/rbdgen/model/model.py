@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rbdgen.model.closed_loops import Loop
-from rbdgen.model.contacts import DEFAULT_PLAN, Contact, ContactSet, SolverPlan
+from rbdgen.model.contacts import DEFAULT_PLAN, Contact, ContactSet, Extra, SolverPlan
 from rbdgen.model.coupling import Coupling, Elimination, coupling_of, elimination_of
 from rbdgen.model.distances import NO_DISTANCES, DistanceSet
 from rbdgen.model.frames import WORLD_FRAME, Frame
@@ -70,6 +70,8 @@ class Model:
     """Sets of some contacts, for functions of only these."""
     contact_solver: SolverPlan = DEFAULT_PLAN
     """The plan of the solver for contacts with friction."""
+    contact_with: tuple[Extra, ...] = ()
+    """What steps with friction have on request."""
     distances: DistanceSet = NO_DISTANCES
     """The capsules, pairs and obstacles of functions of distances."""
 
@@ -91,6 +93,9 @@ class Model:
         followers = self.nv - self.coupling.independent
         bodies = len(self.visible)
         rows = sum(loop.rows for loop in self.loops)
+        rows_of_contacts = sum(contact.rows for contact in self.contacts)
+        touching = sum(contact.touching for contact in self.contacts)
+        impulses = sum(3 * contact.touching or contact.rows for contact in self.contacts)
         return {
             "nq": self.nq - followers,
             "nv": self.nv - followers,
@@ -102,16 +107,41 @@ class Model:
             "nloop": rows,
             "nindependent": len(self.independent),
             "nf": len(self.frames),
-            "nc": sum(contact.rows for contact in self.contacts),
-            "nshare": sum(contact.rows for contact in self.contacts) // 3,
+            "nc": rows_of_contacts,
+            "nshare": rows_of_contacts // 3,
             "ncontacts": len(self.contacts),
-            "npoints": sum(contact.touching for contact in self.contacts),
+            "npoints": touching,
             "ncorners": sum(len(contact.corners) for contact in self.contacts),
-            "nimpulses": sum(3 * contact.touching or contact.rows for contact in self.contacts),
+            "nsprings": touching if "elastic" in self.contact_with else 0,
+            "nslants": touching if "anisotropic" in self.contact_with else 0,
+            "nheld": len(self.held_joints),
+            "nrows": rows_of_contacts + len(self.held_joints),
+            "nimpulses": impulses + len(self.held_joints),
             "nservos": sum(body.joint.can_have_a_servo for body in self.bodies),
             "nanchor": sum(contact.anchor for contact in self.contacts),
             **self.distances.sizes,
         }
+
+    @cached_property
+    def held_joints(self) -> tuple[Joint, ...]:
+        """The joints whose limits or dry friction are rows of the solver in steps with friction, see
+        `contact_with`. They have one coordinate of their own.
+        """
+        return tuple(
+            joint
+            for joint in (body.joint for body in self.bodies)
+            if joint.can_have_a_servo and (self.has_limits(joint) or self.has_dry_friction(joint))
+        )
+
+    def has_limits(self, joint: Joint) -> bool:
+        """Whether the limits of a joint with one coordinate are rows of the solver."""
+        limit = joint.limit
+        known = limit is not None and not (limit.lower is None and limit.upper is None)
+        return "limits" in self.contact_with and known
+
+    def has_dry_friction(self, joint: Joint) -> bool:
+        """Whether the dry friction of a joint with one coordinate is a row of the solver."""
+        return "friction" in self.contact_with and not is_zero(joint.resistance.friction)
 
     @cached_property
     def manifold(self) -> Manifold:

@@ -81,6 +81,7 @@ def facts_of(request: Request) -> RobotFacts:
         contacts=tuple(_contact_facts(model)),
         contact_sets={chosen.name: chosen.contacts for chosen in model.contact_sets},
         contact_solver=tuple(model.contact_solver),
+        contact_with=model.contact_with,
         distances=_distance_facts(model),
         base_parameters=_base_facts(request),
         parameters=tuple(ParameterFacts(x.name, x.default, x.unit) for x in request.parameters),

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
 from rbdgen.description.builder import RobotBuilder
-from rbdgen.description.contacts import Contact, checked_contacts, checked_plan, checked_sets, default_plan
+from rbdgen.description.contacts import (
+    Contact,
+    checked_contacts,
+    checked_extras,
+    checked_plan,
+    checked_sets,
+    default_plan,
+)
 from rbdgen.description.distances import with_options
 from rbdgen.description.outside import IGNORABLE
 from rbdgen.description.pinocchio import is_pinocchio
@@ -27,6 +34,7 @@ from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 from rbdgen.model.mimic import Mimics
 from rbdgen.model.model import STANDARD_GRAVITY
 from rbdgen.pipeline.distances import Given, distances_of
+from rbdgen.pipeline.extras import check_extras
 from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
 from rbdgen.spatial.ops import Vector
@@ -66,6 +74,7 @@ def load_robot(
     contacts_from_collision: Sequence[str] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
     cover: Mapping[str, str] | None = None,
     capsules: str | Path | None = None,
     shapes: Role | None = None,
@@ -106,7 +115,7 @@ def load_robot(
         check_followers(description, bounds)
     loops_too = (*description.loops, *_loops(loops))
     held = _held(description, contacts, contacts_from_collision, contact_sets, contact_solver)
-    description = replace(held, loops=loops_too)
+    description = replace(held, loops=loops_too, contact_with=checked_extras(contact_with))
     description = replace(description, order=order or description.order)
     base = base or _base_of(description)
     asked = Given(cover, capsules, shapes, pairs, srdf, obstacles)
@@ -122,6 +131,7 @@ def load_robot(
         _frames(frames),
     )
     robot = build_robot(description, base, *given)
+    check_extras(robot.model, dissipation)
     robot = _with_independent_rows(robot) if robot.model.loops else robot
     return with_independent_velocities(robot, independent)
 
@@ -137,6 +147,7 @@ def from_pinocchio(
     contacts: Sequence[Contact] = (),
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
+    contact_with: Sequence[str] = (),
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
@@ -151,6 +162,7 @@ def from_pinocchio(
         contacts=contacts,
         contact_sets=contact_sets,
         contact_solver=contact_solver,
+        contact_with=contact_with,
     )
 
 

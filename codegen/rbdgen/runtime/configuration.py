@@ -172,7 +172,7 @@ class Manifold:
             if argument.range is not None:
                 return generator.uniform(*argument.range, size=shape)
             if argument.default is not None:
-                return np.array(np.broadcast_to(argument.default, shape))
+                return np.array(np.broadcast_to(np.reshape(argument.default, argument.shape), shape))
             if argument.kind == "inertia":
                 return _random_inertia(generator, leading)
             return known[argument.kind] if argument.kind in known else generator.standard_normal(shape)

@@ -59,10 +59,11 @@ def _check(where: str, argument: SizedArgument, values: np.ndarray[Any, Any]) ->
         if (values <= 0).any():
             raise ArrayValueError(f"{where} is {values.min():g}; pass a positive time step, in s")
     elif argument.kind != "planes":
-        negative = values < 0
-        if negative.any():
-            state, k = np.argwhere(negative)[0]
-            raise ArrayValueError(f"{where}[{k}] is {values[state, k]:g}; pass a number that is not negative")
+        negative = np.argwhere(values.reshape(-1, max(argument.size, 1)) < 0)
+        if len(negative):
+            k = np.unravel_index(negative[0, 1], argument.shape)
+            at, value = ", ".join(map(str, k)), values.reshape(-1, argument.size)[tuple(negative[0])]
+            raise ArrayValueError(f"{where}[{at}] is {value:g}; pass a number that is not negative")
     else:
         lengths = np.linalg.norm(values.reshape(-1, 4)[:, :3], axis=-1)
         wrong = np.abs(lengths - 1) > UNIT

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
-from support.friction import LEVEL, Array, ball, block, law, on_points, outputs, plane, simulate, step
+from support.friction import (
+    LEVEL,
+    Array,
+    ball,
+    block,
+    law,
+    on_points,
+    outputs,
+    placed,
+    plane,
+    simulate,
+    step,
+)
 
 import rbdgen
 from rbdgen import Point
@@ -24,12 +35,6 @@ DIRECTIONS = [
     (1e-9, 0, -1),  # next to the direction at which the axes of the tangent plane turn over
     (1, 0, -1e-300),
 ]
-
-
-def placed(model: Model, position: Any) -> Array:
-    """Configurations of a free body at these positions, without a rotation."""
-    at = np.atleast_2d(position)
-    return np.hstack([at, np.tile(model.manifold.neutral()[3:], (len(at), 1))])
 
 
 def of_point_mass(free: Array, n: Array, mu: Array) -> Array:

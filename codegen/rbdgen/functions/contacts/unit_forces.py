@@ -164,6 +164,17 @@ class Contacts:
             found += self._carried(rows, [[force * weight for force in end] for end in rows.forces()])
         return found
 
+    def carried_from(self, i: int) -> Entries:
+        """A row of L^-T J^T for the velocity of the joint of body i, which has one degree of freedom: of a
+        unit torque at this joint, which pushes against the parent.
+        """
+        body, row = self.bodies[i], dict[int, Scalar]({self.bodies[i].joint.idx_v: 1})
+        force = NO_FORCE - combination(body.joint.slice(self.driver.values["scaled"]), [1])
+        force = force_to_parent(body, with_joint_force(body, force, [-1]))
+        while (i := self.bodies[i].parent) != WORLD:
+            force = self._passed(i, force, row)
+        return row
+
     def _carried(self, rows: Rows, forces: Sequence[Sequence[Force]]) -> list[dict[int, Scalar]]:
         found: list[dict[int, Scalar]] = [{} for _ in range(rows.contact.rows)]
         waiting = dict(zip((end.body for end in rows.held.ends), forces, strict=True))

@@ -44,6 +44,26 @@ LAW: Final = Argument(
     "softness, pull, push, restitution, slow and smoothing, see docs/friction.md",
     default=(1e-4, 0.2, 1.0, 0.0, 0.05, 0.0),
 )
+SPRINGS: Final = Argument(
+    "springs",
+    "coefficients",
+    ("nsprings", 2),
+    "N/m, N s/m",
+    "on request (`contact_with`), the stiffness and the damping of each point or corner along its normal; 0 "
+    "and 0 for softness and pull",
+    default=(0.0, 0.0),
+    optional=True,
+)
+ANISOTROPY: Final = Argument(
+    "anisotropy",
+    "values",
+    ("nslants", 4),
+    "1",
+    "on request (`contact_with`), for each point or corner a direction in world axes, along which `friction` "
+    "is its coefficient, and the coefficient across this direction in the plane, divided by that along it",
+    default=(1.0, 0.0, 0.0, 1.0),
+    optional=True,
+)
 KP: Final = Argument(
     "kp",
     "nonnegative",
@@ -67,7 +87,7 @@ IMPULSE: Final = Argument(
     ("nimpulses",),
     "N s, N m s",
     "impulses that the world exerts on the robot, in world axes, those of a sole corner by corner; those of "
-    "closed loops in their rows' axes",
+    "closed loops in their rows' axes; at last those of joints with limits or dry friction, on request",
 )
 RESIDUAL: Final = Argument(
     "residual", "error", (1,), "m/s", "the largest error of the law of contact: 0 if it holds exactly"

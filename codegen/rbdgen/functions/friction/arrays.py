@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rbdgen.functions.friction.sole import NUMBERS, Arm, Corner
+from rbdgen.functions.friction.sole import NUMBERS, Arm, Compliance, Corner
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar
 
@@ -15,6 +15,9 @@ STRIPS, DRIVE, GRIP, STEPS, SMOOTHING = "strips", "drive", "grip", "steps", "smo
 
 ARMS, BIASES, COMPLIANCES, RESPONSES = "arms", "biases", "compliances", "responses"
 """The names of the arrays that describe the corners of soles: P, b, R, and what `Response` has."""
+
+BOUNDS: Final = "bounds"
+"""The name of the array of the laws of joints with limits or dry friction."""
 
 IMPULSES: Final = "impulses"
 
@@ -70,6 +73,5 @@ def arms_in(values: Sequence[Scalar]) -> list[Arm]:
 
 def corners_in(arrays: Mapping[str, Sequence[Scalar]]) -> list[Corner]:
     """The corners in the arrays that describe them."""
-    return [
-        Corner(*both) for both in zip(arms_in(arrays[ARMS]), arrays[BIASES], arrays[COMPLIANCES], strict=True)
-    ]
+    soft = (Compliance(*pair) for pair in matrix(arrays[COMPLIANCES], len(Compliance._fields)))
+    return [Corner(*all_of_it) for all_of_it in zip(arms_in(arrays[ARMS]), arrays[BIASES], soft, strict=True)]

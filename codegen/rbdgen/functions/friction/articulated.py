@@ -45,7 +45,10 @@ class OnArticulatedBodies:
             for k, planes in grounds.items()
         }
         self._contacts = Contacts(reduced, self._driver, grounds=axes)
-        self._system = Multipliers(self._contacts.carried(), self._values["inverse_D"])
+        self._joints = reduced.model.held_joints
+        own = {body.joint.name: i for i, body in enumerate(reduced.model.bodies)}
+        y = self._contacts.carried() + [self._contacts.carried_from(own[x.name]) for x in self._joints]
+        self._system = Multipliers(y, self._values["inverse_D"])
 
     @cached_property
     def G(self) -> list[list[Scalar]]:
@@ -97,7 +100,7 @@ class OnArticulatedBodies:
     @cached_property
     def velocities(self) -> list[Scalar]:
         """J v."""
-        return self._contacts.velocities()
+        return [*self._contacts.velocities(), *(self._x.v[joint.idx_v] for joint in self._joints)]
 
     @cached_property
     def accelerations(self) -> list[Scalar]:
@@ -105,6 +108,7 @@ class OnArticulatedBodies:
         rates = dict(enumerate(self._rates))
         relative = [product(row, rates) for row in self._system.y]
         carried = [value for rows in self._contacts.rows for value in self._with_base(rows)]
+        carried += [0] * len(self._joints)
         return [add(*pair) for pair in zip(relative, carried, strict=True)]
 
     def _with_base(self, rows: Rows) -> list[Scalar]:
@@ -149,10 +153,11 @@ class OnArticulatedBodies:
     def given(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses in the axes that users know."""
         along: list[Scalar] = []
-        for block in self._blocks:
+        held = [block for block in self._blocks if not block.joints]
+        for block in held:
             along += [0] * block.size if block.numbers else impulses[block.impulses]
         found, turned = in_world(self._blocks, self._grounds, impulses), self._contacts.given(along)
-        for block in self._blocks:
+        for block in held:
             if not block.numbers:
                 found[block.impulses] = turned[block.rows]
         return found

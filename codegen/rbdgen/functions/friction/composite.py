@@ -34,7 +34,9 @@ class OnMatrices:
         against = composite.bias(robot, x)
         self._torques = [sub(*pair) for pair in zip(x.tau, against, strict=True)]
         self._v = list(x.v[: self._model.coupling.independent])
-        self._J = [row for k in range(len(blocks)) for row in self._rows(k)]
+        self._J = [row for k in range(len(self._model.contacts)) for row in self._rows(k)]
+        size = len(self._v)
+        self._J += [[int(k == joint.idx_v) for k in range(size)] for joint in self._model.held_joints]
         self._system = composite.multipliers(self._inertia, self._J)
 
     def _rows(self, k: int) -> Rows:

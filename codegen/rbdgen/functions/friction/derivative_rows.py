@@ -75,7 +75,7 @@ DERIVATIVES_LINE: Final = Function(
             *_MATRICES,
             *PROBLEM,
             array_of_solver(INVERSE, "nv", "nv"),
-            array_of_solver(PUSHES, "nc", "nv"),
+            array_of_solver(PUSHES, "nrows", "nv"),
             *(array_of_solver(name, "nv", "nv") for name in (TORQUE_Q, TORQUE_V)),
             *(array_of_solver(name, "nimpulses", "nv") for name in (TURNS, SPEEDS)),
         ),

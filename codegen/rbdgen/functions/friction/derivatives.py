@@ -36,13 +36,14 @@ from rbdgen.functions.friction.directions import (
 from rbdgen.functions.friction.factored import OnFactor
 from rbdgen.functions.friction.ground import slopes_of_bias
 from rbdgen.functions.friction.mobility import mobilities
+from rbdgen.functions.friction.resisted import without_dry_friction
 from rbdgen.functions.friction.step import Step
 from rbdgen.functions.inertia_matrix.inverse import inverse
 from rbdgen.functions.trajectories.steps import ByState, in_state_space, plus, times
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.rows import Rows, transposed
 from rbdgen.spatial.rows import times as matrix_times
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.scalar import Scalar, add, mul, neg
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
 
@@ -67,7 +68,7 @@ class DerivativesOfStep:
         rate, rows = 1 / dt, self.step.on_rows(impulses)
         accelerations = plus(contacts.free.accelerations, contacts.caused(rows), rate)
         by_q, by_v = self._torques(times(impulses, rate), accelerations)
-        turns, speeds = self._velocities(contacts.moved(rows, dt))
+        turns, speeds = self._velocities(contacts.moved(rows, dt), impulses)
         return {
             INVERSE: [mul(dt, value) for value in flat(inverse(contacts.free.factor))],
             PUSHES: flat(contacts.pushes),
@@ -85,9 +86,9 @@ class DerivativesOfStep:
             own = [next(rest) for _ in range(touch.contact.rows)]
             taken.append(touch.six.torque_derivatives(touch.on_six(own), model.nv))
         x = replace(self.x, v=contacts.free.v, a=model.coupling.extended(a), arrays={})
-        return torque_derivatives(self.reduced, x, taken)
+        return torque_derivatives(without_dry_friction(self.reduced), x, taken)
 
-    def _velocities(self, v_next: Sequence[Scalar]) -> tuple[Rows, Rows]:
+    def _velocities(self, v_next: Sequence[Scalar], impulses: Sequence[Scalar]) -> tuple[Rows, Rows]:
         """C_q and H."""
         contacts, extended = self.step.contacts, self.reduced.model.coupling.extended
 
@@ -104,7 +105,17 @@ class DerivativesOfStep:
             changed = zip(by_q[k], normal, before[k], strict=True)
             by_q[k] = [add(value, add(mul(by_gap, n), mul(by_before, turn))) for value, n, turn in changed]
             by_v[k] = plus(by_v[k], normal, by_before)
-        return by_q, by_v
+        return by_q + self._turns_of_joints(v_next, impulses), by_v
+
+    def _turns_of_joints(self, v_next: Sequence[Scalar], impulses: Sequence[Scalar]) -> Rows:
+        """C_q of joints with limits or dry friction: a joint at a limit has c = low or c = high."""
+        model, found = self.reduced.model, list[list[Scalar]]()
+        modes = self.step.held(v_next, impulses)
+        for joint, mode, slopes in zip(model.held_joints, modes, self.step.slopes_of_bounds, strict=True):
+            row: list[Scalar] = [0] * model.coupling.independent
+            row[joint.idx_v] = neg(add(mul(mode.at_low, slopes.low), mul(mode.at_high, slopes.high)))
+            found.append(row)
+        return found
 
     def matrices(self, impulses: Sequence[Scalar], found: ByState) -> Outputs:
         """A and B, from the derivatives of v_next by rows, less the terms that are added here."""

@@ -78,6 +78,7 @@ class Directions:
         related = enumerate(related_dofs(model.elimination.ancestors))
         torques = [(i, k) for k, dofs in related for i in sorted(dofs) if k not in linear]
         moved = [(row, k) for row, dofs in moves for k in dofs]
+        moved += [(len(moves) + k, joint.idx_v) for k, joint in enumerate(model.held_joints)]
         return {
             TORQUE_Q: torques,
             TORQUE_V: torques,

@@ -16,9 +16,11 @@ from rbdgen.functions.derivatives.known_columns import floating_bases
 from rbdgen.functions.derivatives.solved import Solved, named
 from rbdgen.functions.friction.ground import Plane
 from rbdgen.functions.friction.layout import Block
+from rbdgen.functions.friction.resisted import without_dry_friction
 from rbdgen.functions.friction.sole import Arm
 from rbdgen.functions.inertia_matrix.inverse_hybrid import scaled_product
 from rbdgen.functions.kinematics.columns import columns_from_tip
+from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.contacts import Contact
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY, Matrix, Transform, Vector
@@ -36,6 +38,8 @@ class Touch:
     six: ContactRows
     contact: Contact
     radius: float
+    across: Scalar = 1
+    """The factor of the second axis, see `Plane`."""
 
     def of_six(self, rows: Rows) -> Rows:
         """The contact's rows from those of its point. A sphere touches at its center less radius times n,
@@ -44,19 +48,19 @@ class Touch:
         if self.contact.kind == "frame" or self.contact.second is not None:
             return rows
         x, y, z, by_x, by_y, _ = rows
-        if not self.radius:
-            return [x, y, z]
-        rolling = [[mul(-self.radius, value) for value in by_y], [mul(self.radius, value) for value in by_x]]
-        return [
-            *([add(*pair) for pair in zip(*both, strict=True)] for both in zip((x, y), rolling, strict=True)),
-            z,
-        ]
+        if self.radius:
+            rolling = (times(by_y, -self.radius), times(by_x, self.radius))
+            x, y = (
+                [add(*pair) for pair in zip(*both, strict=True)] for both in zip((x, y), rolling, strict=True)
+            )
+        return [x, times(y, self.across), z]
 
     def on_six(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """The force and moment at the contact's point."""
         if self.contact.kind == "frame" or self.contact.second is not None:
             return list(forces)
         x, y, z = forces
+        y = mul(self.across, y)
         return [x, y, z, mul(self.radius, y), mul(-self.radius, x), 0]
 
 
@@ -68,9 +72,9 @@ class OnFactor:
     def __init__(
         self, reduced: ReducedModel, x: State, blocks: Sequence[Block], grounds: dict[int, list[Plane]]
     ) -> None:
-        model, planes = reduced.model, [grounds.get(k, [None]) for k in range(len(blocks))]
+        model, planes = reduced.model, [grounds.get(k, [None]) for k in range(len(reduced.model.contacts))]
         self.reduced, self.x, self._grounds = reduced, x, grounds
-        self.free = Solved.at(reduced, x)
+        self.free = Solved.at(without_dry_friction(reduced), x)
         self._poses = poses(reduced, x.q, x.naming)
         held = [own[0] if len(own) == 1 else None for own in planes]
         self._held = self._touches(reduced, self._poses, held)
@@ -81,7 +85,7 @@ class OnFactor:
             at = poses(points, x.q, x.naming)
             self.touches = self._touches(points, at, [plane for own in planes for plane in own])
         self.v = list(x.v[: model.coupling.independent])
-        self.J = self.folded(self._held, self._jacobian)
+        self.J = self.folded(self._held, self._jacobian) + self.rows_of_joints
         """The rows of all contacts; those of a sole are the six of its frame."""
         factor = self.free.factor
         self._y = [named(factor.back_substitute(row), x.naming, f"y[{k}]") for k, row in enumerate(self.J)]
@@ -95,12 +99,18 @@ class OnFactor:
     @cached_property
     def J_of_impulses(self) -> Rows:
         """A row for every impulse."""
-        return self.folded(self.touches, self._jacobian)
+        return self.folded(self.touches, self._jacobian) + self.rows_of_joints
 
     def folded(self, touches: Sequence[Touch], six: Callable[[Touch], Rows]) -> Rows:
         """The rows at these places over the independent degrees of freedom."""
         rows = (row for touch in touches for row in touch.of_six(six(touch)))
         return list(map(self.reduced.model.coupling.folded, rows))
+
+    @property
+    def rows_of_joints(self) -> Rows:
+        """The rows of joints with limits or dry friction."""
+        size = self.reduced.model.coupling.independent
+        return [[int(k == x.idx_v) for k in range(size)] for x in self.reduced.model.held_joints]
 
     def _touches(
         self, reduced: ReducedModel, at: Sequence[Transform], planes: Sequence[Plane | None]
@@ -112,10 +122,10 @@ class OnFactor:
                 seen = paths(reduced, k, x.q, x.naming)
                 found.append(Touch(ContactRows(contact, "aligned", seen, 1, pose, x.naming), contact, 0))
                 continue
-            own = [pose.rotation.T.apply(e) for e in (IDENTITY if plane is None else plane.axes)]
+            own = [pose.rotation.T.apply(e) for e in (IDENTITY if plane is None else plane.orthonormal)]
             ends = columns_from_tip(on_frames(reduced, k, x.q)[0], x.q, x.naming, own)
             rows = ContactRows(replace(contact, kind="frame"), "aligned", ends, 1, pose, x.naming)
-            found.append(Touch(rows, contact, contact.radius))
+            found.append(Touch(rows, contact, contact.radius, 1 if plane is None else plane.across))
         return found
 
     @cached_property

@@ -6,7 +6,8 @@ The natural map F(lambda, c, mu) is 0 at the solution, with c = G lambda + g. If
 
 with the derivatives D, W and F_mu of the natural map, which are those of the modes in which the contacts are.
 The sweeps and Newton steps are never differentiated. Where a contact changes its mode, these are the
-derivatives on one side. The numbers r do not change the solution, and the smoothing counts as constant.
+derivatives on one side. The numbers r do not change the solution, and the smoothing counts as constant. The
+bounds of joints, see `held.py`, change F as mu does.
 
 For the corners of soles, c = P (G P^T lambda + g) + R lambda + b, and P, R and b change as well.
 """
@@ -19,6 +20,7 @@ from rbdgen.access import whole
 from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
+    BOUNDS,
     COMPLIANCES,
     DRIVE,
     GRIP,
@@ -51,16 +53,27 @@ class AtSolution:
     def __init__(self, solver: Solver, arrays: Arrays) -> None:
         self._solver, problem, each = solver, solver.problem(arrays), list(arrays[SOLVED])
         velocities = problem.velocities(Impulses(problem.on_rows(each), each))
-        self._cones = problem.natural_map(each, velocities)
-        self.linear = problem.linear(self._cones)
+        self._modes = problem.natural_map(each, velocities)
+        self._steps = problem.steps
+        self.linear = problem.linear(self._modes)
 
     def by_friction(self) -> Rows:
         """-F_mu, a column for each point that can touch the ground."""
         found = []
         for number, own in (touch for block in self._solver.blocks for touch in block.touches):
             column: list[Scalar] = [0] * self._solver.impulses
-            column[own] = [*_by_friction(self._cones[number]), 0]
+            column[own] = [*_by_friction(self._modes.cones[number]), 0]
             found.append(column)
+        return found
+
+    def by_bounds(self) -> list[Scalar]:
+        """-dF of the row of each joint by the bounds of this joint. F = r (c - P) depends on them by P, whose
+        derivative by f is `way` / r.
+        """
+        found: list[Scalar] = []
+        for block in (block for block in self._solver.blocks if block.joints):
+            own, r = self._modes.joints[block.joints.start], self._steps[block.place]
+            found += [own.way, mul(r, own.at_low), mul(r, own.at_high)]
         return found
 
 
@@ -80,11 +93,15 @@ def adjoint(solver: Solver) -> LoopedForm:
         w = at.linear.solve_transposed(x.arrays[SOLVED + BAR])
         change = at.linear.by_velocity(w, adjoint=True)
         grip = [dot(column, w) for column in at.by_friction()]
-        return {CHANGE + BAR: list(map(neg, change)), GRIP + BAR: grip}
+        found = {CHANGE + BAR: list(map(neg, change)), GRIP + BAR: grip}
+        if solver.joints:
+            laws = zip(solver.of_bounds, at.by_bounds(), strict=True)
+            found[BOUNDS + BAR] = [mul(entry, w[row]) for row, entry in laws]
+        return found
 
-    return _form(
-        "adjoint", trace, adjoint_reads(solver), {CHANGE + BAR: solver.impulses, GRIP + BAR: solver.cones}
-    )
+    sizes = {CHANGE + BAR: solver.impulses, GRIP + BAR: solver.cones}
+    sizes |= {BOUNDS + BAR: solver.sizes[BOUNDS]} if solver.joints else {}
+    return _form("adjoint", trace, adjoint_reads(solver), sizes)
 
 
 def tangent(solver: Solver) -> LoopedForm:
@@ -95,6 +112,10 @@ def tangent(solver: Solver) -> LoopedForm:
         right = list(map(neg, at.linear.by_velocity(x.arrays[CHANGE])))
         for column, rate in zip(at.by_friction(), x.arrays[GRIP + DOT], strict=True):
             right = [add(value, mul(entry, rate)) for value, entry in zip(right, column, strict=True)]
+        if solver.joints:
+            laws = zip(solver.of_bounds, at.by_bounds(), x.arrays[BOUNDS + DOT], strict=True)
+            for row, entry, rate in laws:
+                right[row] = add(right[row], mul(entry, rate))
         return {SOLVED + DOT: at.linear.solve(right).each}
 
     return _form("tangent", trace, tangent_reads(solver), {SOLVED + DOT: solver.impulses})
@@ -107,7 +128,9 @@ def adjoint_reads(solver: Solver) -> dict[str, int]:
 
 def tangent_reads(solver: Solver) -> dict[str, int]:
     """The sizes of the arrays that `tangent` reads."""
-    return {**known(solver), SOLVED: solver.impulses, CHANGE: solver.impulses, GRIP + DOT: solver.cones}
+    own = {SOLVED: solver.impulses, CHANGE: solver.impulses, GRIP + DOT: solver.cones}
+    own |= {BOUNDS + DOT: solver.sizes[BOUNDS]} if solver.joints else {}
+    return {**known(solver), **own}
 
 
 def known(solver: Solver) -> dict[str, int]:
@@ -119,8 +142,9 @@ def weights(solver: Solver, arrays: Mapping[str, Sequence[Scalar]]) -> dict[str,
     """The adjoints of all arrays of the problem, from lambda and the results of `adjoint`.
 
     With f = P^T lambda, u = G f + g and p = G g_bar, they are g_bar = P^T c_bar, G_bar = g_bar f^T, R_bar =
-    c_bar . lambda and b_bar = c_bar_n. P_bar = c_bar u^T + lambda p^T is that of the axes E, c_bar (u_v + u_w
-    x r)^T + lambda (p_v + p_w x r)^T, and of the arm r, E^T c_bar x u_w + E^T lambda x p_w.
+    c_bar . lambda, over the rows of R, and b_bar = c_bar_n. P_bar = c_bar u^T + lambda p^T is that of the
+    axes E, c_bar (u_v + u_w x r)^T + lambda (p_v + p_w x r)^T, and of the arm r, E^T c_bar x u_w + E^T lambda
+    x p_w.
     """
     each, change = arrays[SOLVED], arrays[CHANGE + BAR]
     rows, drive = _on_rows(solver, arrays, each), _on_rows(solver, arrays, change)
@@ -131,6 +155,7 @@ def weights(solver: Solver, arrays: Mapping[str, Sequence[Scalar]]) -> dict[str,
         STEPS + BAR: [0] * solver.impulses,
         SMOOTHING + BAR: [0],
     }
+    found |= {BOUNDS + BAR: arrays[BOUNDS + BAR]} if solver.joints else {}
     if not solver.corners:
         return found
     G = solver.unstripped(arrays[STRIPS])
@@ -147,7 +172,7 @@ def weights(solver: Solver, arrays: Mapping[str, Sequence[Scalar]]) -> dict[str,
             spins = (Vector(*felt[block.rows][3:]), Vector(*pushed[block.rows][3:]))
             pulls = (arm.axes.T.apply(x) for x in (c, impulse))
             arms += sum((pull.cross(w) for pull, w in zip(pulls, spins, strict=True)), ZERO)
-            compliances.append(c.dot(impulse))
+            compliances += [add(mul(c.x, impulse.x), mul(c.y, impulse.y)), mul(c.z, impulse.z)]
             biases.append(c.z)
     unused = {RESPONSES + BAR: [0] * solver.sizes[RESPONSES]}
     return {**found, ARMS + BAR: arms, COMPLIANCES + BAR: compliances, BIASES + BAR: biases, **unused}
@@ -162,8 +187,10 @@ def changes(solver: Solver, arrays: Mapping[str, Sequence[Scalar]]) -> dict[str,
     rows, moved = _on_rows(solver, arrays, each), _moved(solver, arrays, each)
     G, faster = solver.unstripped(arrays[STRIPS]), solver.unstripped(arrays[STRIPS + DOT])
     u = [add(own, dot(row, rows)) for own, row in zip(arrays[DRIVE + DOT], faster, strict=True)]
+    laws = {GRIP + DOT: arrays[GRIP + DOT]}
+    laws |= {BOUNDS + DOT: arrays[BOUNDS + DOT]} if solver.joints else {}
     if not solver.corners:
-        return {CHANGE: u, GRIP + DOT: arrays[GRIP + DOT]}
+        return {CHANGE: u, **laws}
     u = [add(own, dot(row, moved)) for own, row in zip(u, G, strict=True)]
     still = [add(own, dot(row, rows)) for own, row in zip(arrays[DRIVE], G, strict=True)]
     found: list[Scalar] = []
@@ -173,12 +200,16 @@ def changes(solver: Solver, arrays: Mapping[str, Sequence[Scalar]]) -> dict[str,
             continue
         arms = zip(_arms(block, arrays), _arms(block, arrays, DOT), block.touches, block.corners, strict=True)
         for arm, rate, (_, own), corner in arms:
-            frame, softer = still[block.rows], arrays[COMPLIANCES + DOT][corner]
+            frame, (softer, yielding) = (
+                still[block.rows],
+                arrays[COMPLIANCES + DOT][2 * corner : 2 * corner + 2],
+            )
             turned = arm.axes.apply(Vector(*frame[3:]).cross(rate.arm))
             change = rate.axes.apply(arm.moving(frame)) + turned + Vector(*arm.velocity(u[block.rows]))
             biased = change + Vector(0, 0, arrays[BIASES + DOT][corner])
-            found += biased + Vector(*each[own]) * softer
-    return {CHANGE: found, GRIP + DOT: arrays[GRIP + DOT]}
+            x, y, z = each[own]
+            found += biased + Vector(mul(softer, x), mul(softer, y), mul(yielding, z))
+    return {CHANGE: found, **laws}
 
 
 def _on_rows(solver: Solver, arrays: Mapping[str, Sequence[Scalar]], each: Sequence[Scalar]) -> list[Scalar]:

@@ -18,7 +18,7 @@ class Touch(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """The rows of one contact, and its impulses.
+    """The rows of one contact, and its impulses. A joint with limits or dry friction is a block of one row.
 
     A contact has an impulse for each row, except for a sole, which has six rows, and three impulses for each
     corner.
@@ -32,6 +32,8 @@ class Block:
     """The numbers of its points among all that can touch the ground; none for a bilateral contact."""
     corners: range
     """The numbers of its corners among those of all soles; none for other contacts."""
+    joints: range = range(0)
+    """The number among the joints with limits or dry friction if it is the row of one; none for contacts."""
 
     @property
     def rows(self) -> slice:
@@ -55,8 +57,8 @@ class Block:
         ]
 
 
-def blocks_of(contacts: Sequence[Contact]) -> list[Block]:
-    """The rows and impulses of every contact."""
+def blocks_of(contacts: Sequence[Contact], joints: int = 0) -> list[Block]:
+    """The rows and impulses of every contact, and after them those of joints with limits or dry friction."""
     found: list[Block] = []
     number = corner = 0
     for contact in contacts:
@@ -65,4 +67,8 @@ def blocks_of(contacts: Sequence[Contact]) -> list[Block]:
         corners = range(corner, corner + len(contact.corners))
         found.append(Block(first, contact.rows, place, numbers, corners))
         number, corner = numbers.stop, corners.stop
+    for joint in range(joints):
+        first, place = (found[-1].rows.stop, found[-1].impulses.stop) if found else (0, 0)
+        none = range(number, number), range(corner, corner)
+        found.append(Block(first, 1, place, *none, range(joint, joint + 1)))
     return found

@@ -65,6 +65,13 @@ def of_joint(steps: Sequence[Scalar], damping: Scalar) -> Equations:
     return Equations(D, [[r if i == j else 0 for j in size] for i, r in enumerate(steps)])
 
 
+def of_bounded(free: Scalar, step: Scalar) -> Equations:
+    """The equations of a joint with limits or dry friction, F = r (c - P(c - lambda / r)), where `free` is
+    the derivative of P.
+    """
+    return Equations([[free]], [[mul(step, sub(1, free))]])
+
+
 def of_cone(own: Cone, steps: Sequence[Scalar], mu: Scalar, damping: Scalar) -> Equations:
     """The equations of a point with friction, where T is the derivative of the disc.
 

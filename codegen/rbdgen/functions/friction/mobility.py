@@ -21,7 +21,8 @@ not shared by the corners of a rigid one.
 def mobilities(robot: Robot) -> list[Scalar]:
     """The mean of the diagonal of J M^-1 J^T over the rows of each point that can touch the ground, in the
     neutral configuration, in 1/kg: how much velocity an impulse at the point causes there. Those of corners
-    of soles are multiplied by `PADS`.
+    of soles are multiplied by `PADS`. The elements of the diagonal of M^-1 for the joints with limits or dry
+    friction follow, in 1/kg or 1/(kg m^2).
 
     These are numbers, or expressions of the parameters of the robot that stay inputs.
     """
@@ -38,6 +39,9 @@ def mobilities(robot: Robot) -> list[Scalar]:
             caused = [dot(row, M.solve(row)) for row in own]
             mean = mul(dot(caused, [1] * len(caused)), 1 / len(caused))
             found.append(mul(PADS, mean) if corner else mean)
+    for joint in model.held_joints:
+        unit = [int(k == joint.idx_v) for k in range(model.coupling.independent)]
+        found.append(M.solve(unit)[joint.idx_v])
     return found
 
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.cone import TINY, Cone, Scale, cone
+from rbdgen.functions.friction.held import Bounds, Held, held
 from rbdgen.functions.friction.layout import Block
-from rbdgen.functions.friction.linear import Equations, Linear, of_cone, of_joint
+from rbdgen.functions.friction.linear import Equations, Linear, of_bounded, of_cone, of_joint
 from rbdgen.functions.friction.sole import CERTAINTY, Alone, Arm, Corner, gathered, of_sole, spread
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, maximum, mul, select, sub
@@ -36,6 +37,13 @@ class Impulses(NamedTuple):
     """The impulses along the rows of G: for a sole its force and moment."""
     each: list[Scalar]
     """lambda: for a sole the impulses of its corners, and for other contacts those of its rows."""
+
+
+class Modes(NamedTuple):
+    """The natural map of all that is not bilateral."""
+
+    cones: list[Cone]
+    joints: list[Held]
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,8 @@ class Problem:
     """4 sigma."""
     corners: Sequence[Corner] = ()
     """The corners of all soles."""
+    bounds: Sequence[Bounds] = ()
+    """The laws of joints with limits or dry friction."""
 
     @property
     def for_newton(self) -> Problem:
@@ -105,42 +115,55 @@ class Problem:
             for corner, touch in zip(self.corners_of(block), block.touches, strict=False):
                 own = touch.impulse
                 found[own] = [
-                    add(value, mul(corner.compliance, x))
-                    for value, x in zip(found[own], each[own], strict=True)
+                    add(value, mul(R, x))
+                    for value, R, x in zip(found[own], corner.compliance.rows, each[own], strict=True)
                 ]
                 if biased:
                     found[own.stop - 1] = add(found[own.stop - 1], corner.bias)
         return found
 
-    def natural_map(self, each: Sequence[Scalar], velocities: Sequence[Scalar]) -> list[Cone]:
-        """The natural map of every point that can touch the ground."""
+    def natural_map(self, each: Sequence[Scalar], velocities: Sequence[Scalar]) -> Modes:
+        """The natural map of every point that can touch the ground, and of every joint."""
         found: list[Cone] = []
         for number, own in (touch for block in self.blocks for touch in block.touches):
             tangential, _, normal = self.steps[own]
             scale = Scale(tangential, normal, mul(self.smoothing, normal))
             found.append(cone(each[own], velocities[own], self.mu[number], scale))
-        return found
+        joints: list[Held] = []
+        for block in (block for block in self.blocks if block.joints):
+            k = block.place
+            rho = 1 / self.steps[k]
+            z = sub(velocities[k], mul(rho, each[k]))
+            joints.append(held(z, rho, self.bounds[block.joints.start]))
+        return Modes(found, joints)
 
-    def values(self, cones: Sequence[Cone], velocities: Sequence[Scalar]) -> list[Scalar]:
+    def values(self, modes: Modes, velocities: Sequence[Scalar]) -> list[Scalar]:
         """F. For a bilateral contact it is r c."""
         found: list[Scalar] = []
         for block in self.blocks:
-            if not block.numbers:
+            for joint in block.joints:
+                k = block.place
+                found.append(mul(self.steps[k], sub(velocities[k], modes.joints[joint].velocity)))
+            if not (block.numbers or block.joints):
                 moving = zip(self.steps[block.impulses], velocities[block.impulses], strict=True)
                 found += [mul(*pair) for pair in moving]
             for number in block.numbers:
-                found += cones[number].F
+                found += modes.cones[number].F
         return found
 
-    def linear(self, cones: Sequence[Cone], damping: Scalar = 0) -> Linear:
+    def linear(self, modes: Modes, damping: Scalar = 0) -> Linear:
         """The derivative of F."""
         found: list[Equations] = []
         for block in self.blocks:
+            if block.joints:
+                found.append(of_bounded(modes.joints[block.joints.start].free, self.steps[block.place]))
+                continue
             if not block.numbers:
                 found.append(of_joint(self.steps[block.impulses], damping))
                 continue
             points = [
-                (cones[number], self.steps[own], self.mu[number], damping) for number, own in block.touches
+                (modes.cones[number], self.steps[own], self.mu[number], damping)
+                for number, own in block.touches
             ]
             if not block.corners:
                 found += [of_cone(*point) for point in points]
@@ -156,9 +179,9 @@ def newton_step(
 ) -> Impulses:
     """The change of the impulses in a guarded step, from them and their velocities."""
     problem = problem.for_newton
-    cones = problem.natural_map(each, velocities)
-    F = problem.values(cones, velocities)
-    change = problem.linear(cones, damping).solve([-value for value in F])
+    modes = problem.natural_map(each, velocities)
+    F = problem.values(modes, velocities)
+    change = problem.linear(modes, damping).solve([-value for value in F])
     dc = problem.yielding(problem.felt(change.velocities), change.each)
     least, taken = dot(F, F), 0
     for factor in TRIES:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from rbdgen.functions.arguments import TAU, Q, V
 from rbdgen.functions.configurations.rows import Q_NEXT
 from rbdgen.functions.form import Form, Outputs, where_coupled
-from rbdgen.functions.forward_dynamics.rows import RESISTED
 from rbdgen.functions.friction.arguments import (
+    ANISOTROPY,
     FRICTION,
     GROUND,
     IMPULSE,
@@ -18,12 +18,14 @@ from rbdgen.functions.friction.arguments import (
     KP,
     LAW,
     RESIDUAL,
+    SPRINGS,
     STOPS,
     TARGET,
 )
 from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
+    BOUNDS,
     COMPLIANCES,
     DRIVE,
     GRIP,
@@ -35,6 +37,7 @@ from rbdgen.functions.friction.arrays import (
 )
 from rbdgen.functions.friction.articulated import OnArticulatedBodies
 from rbdgen.functions.friction.composite import OnMatrices
+from rbdgen.functions.friction.held import Bounds
 from rbdgen.functions.friction.implicit import (
     adjoint,
     adjoint_reads,
@@ -44,12 +47,13 @@ from rbdgen.functions.friction.implicit import (
     weights,
 )
 from rbdgen.functions.friction.mobility import mobilities
+from rbdgen.functions.friction.resisted import without_dry_friction
 from rbdgen.functions.friction.servo import served
 from rbdgen.functions.friction.sole import FRAME_ROWS, NUMBERS
 from rbdgen.functions.friction.step import Contacts, Step, solver_of
 from rbdgen.functions.function import Around, Function, Implicit, Inner
 from rbdgen.functions.needs import POINTS, SERVOS
-from rbdgen.functions.resisting import resisting
+from rbdgen.functions.resistance import less, model_of
 from rbdgen.functions.trajectories.rows import DT, V_NEXT
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel, reduce
@@ -57,7 +61,7 @@ from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
-INPUTS: Final = (Q, V, TAU, DT, GROUND, FRICTION, LAW)
+INPUTS: Final = (Q, V, TAU, DT, GROUND, FRICTION, LAW, SPRINGS, ANISOTROPY)
 
 
 def _forms(*, whole: bool, servo: bool) -> Iterator[Form]:
@@ -89,6 +93,7 @@ def _traced(whole: bool, servo: bool, *, articulated: bool, reduced: bool = Fals
     def trace(robot: Model | ReducedModel, x: State) -> Outputs:
         if reduced and isinstance(robot, Model):
             robot = reduce(robot)
+        x = replace(x, tau=less(model_of(without_dry_friction(robot)), x))
         scales = mobilities(robot)
         if servo:
             robot, tau = served(robot, x)
@@ -108,15 +113,16 @@ def array_of_solver(name: str, *shape: str | int) -> Argument:
 
 
 PROBLEM: Final = (
-    array_of_solver(STRIPS, "nc", "nc"),
-    array_of_solver(DRIVE, "nc"),
+    array_of_solver(STRIPS, "nrows", "nrows"),
+    array_of_solver(DRIVE, "nrows"),
     array_of_solver(GRIP, "npoints"),
     array_of_solver(STEPS, "nimpulses"),
     array_of_solver(SMOOTHING, 1),
     array_of_solver(ARMS, "ncorners", NUMBERS),
     array_of_solver(BIASES, "ncorners"),
-    array_of_solver(COMPLIANCES, "ncorners"),
+    array_of_solver(COMPLIANCES, "ncorners", 2),
     array_of_solver(RESPONSES, "ncorners", FRAME_ROWS + 3, 3),
+    array_of_solver(BOUNDS, "nheld", len(Bounds._fields)),
 )
 """The arrays that the solver reads."""
 
@@ -132,7 +138,6 @@ def _line(name: str, inputs: tuple[Argument, ...], *, servo: bool) -> Function:
         f"the straight line around the solver of {name}",
         tuple(_forms(whole=False, servo=servo)),
         operations=_operations_of_line,
-        resistance=RESISTED,
     )
 
 
@@ -160,10 +165,9 @@ def _step(name: str, summary: str, inputs: tuple[Argument, ...], *, servo: bool)
         summary,
         tuple(_forms(whole=True, servo=servo)),
         operations=operations_of_step,
-        resistance=RESISTED,
         needs=(POINTS, SERVOS) if servo else (POINTS,),
         on_request=True,
-        around=Around(resisting(_line(name, inputs, servo=servo)), (SOLVER,), IMPLICIT),
+        around=Around(_line(name, inputs, servo=servo), (SOLVER,), IMPLICIT),
     )
 
 

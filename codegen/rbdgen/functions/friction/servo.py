@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rbdgen.functions.contacts.composite import Robot
+from rbdgen.functions.friction.resisted import with_resistances
 from rbdgen.functions.resistance import model_of
 from rbdgen.model.joints import Joint
-from rbdgen.model.model import Model
 from rbdgen.spatial.scalar import Scalar, add, mul, select, sub
 from rbdgen.sweeps.inputs import State
 
@@ -60,7 +60,10 @@ def served(robot: Robot, x: State) -> Served:
         for servo in (Servo(*gains), *_stop(joint, x.arrays["stops"], reached)):
             tau[k] = add(tau[k], servo.torque(reached, v))
             armatures[k] = add(armatures.get(k, joint.resistance.armature), servo.armature(dt))
-    return Served(_with_rotors(robot, armatures), tau)
+    resistances = {
+        joint.idx_v: replace(joint.resistance, armature=armatures[joint.idx_v]) for joint in joints
+    }
+    return Served(with_resistances(robot, resistances), tau)
 
 
 def _stop(joint: Joint, stops: Sequence[Scalar], reached: Scalar) -> list[Servo]:
@@ -73,22 +76,3 @@ def _stop(joint: Joint, stops: Sequence[Scalar], reached: Scalar) -> list[Servo]
         high = limit.upper
         found.append(Servo(select(high, reached, kp, 0), select(high, reached, kd, 0), high))
     return found
-
-
-def _with_rotors(robot: Robot, armatures: dict[int, Scalar]) -> Robot:
-    """The robot with these inertias of the rotors of joints, by degree of freedom."""
-
-    def changed(joint: Joint) -> Joint:
-        if joint.idx_v not in armatures:
-            return joint
-        return replace(joint, resistance=replace(joint.resistance, armature=armatures[joint.idx_v]))
-
-    model = model_of(robot)
-    bodies = tuple(replace(body, joint=changed(body.joint)) for body in model.bodies)
-    if isinstance(robot, Model):
-        return replace(robot, bodies=bodies)
-    aligned, own = (
-        tuple(replace(body, joint=changed(body.joint)) for body in some)
-        for some in (robot.aligned, robot.bodies)
-    )
-    return replace(robot, model=replace(model, bodies=bodies), aligned=aligned, bodies=own)

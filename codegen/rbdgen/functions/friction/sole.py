@@ -104,14 +104,25 @@ def summed(vectors: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     return found
 
 
+class Compliance(NamedTuple):
+    """R of a corner, in 1/kg."""
+
+    tangential: Scalar
+    normal: Scalar
+
+    @property
+    def rows(self) -> tuple[Scalar, Scalar, Scalar]:
+        """R of every row."""
+        return self.tangential, self.tangential, self.normal
+
+
 class Corner(NamedTuple):
     """A corner of a sole in the equations of a step."""
 
     arm: Arm
     bias: Scalar
     """b of the law of its normal row."""
-    compliance: Scalar
-    """R."""
+    compliance: Compliance
 
 
 class Response(NamedTuple):
@@ -128,10 +139,10 @@ class Response(NamedTuple):
         rows = [arm.velocity(row) for row in G]
         return cls(rows, transposed([arm.velocity(column) for column in zip(*rows, strict=True)]))
 
-    def softened(self, compliance: Scalar) -> Rows:
+    def softened(self, compliance: Compliance) -> Rows:
         """P G P^T + R."""
         return [
-            [add(value, compliance) if i == j else value for j, value in enumerate(row)]
+            [add(value, compliance.rows[i]) if i == j else value for j, value in enumerate(row)]
             for i, row in enumerate(self.own)
         ]
 
@@ -146,14 +157,16 @@ class Alone(NamedTuple):
     """A^-1 W."""
 
     @classmethod
-    def of(cls, own: Cone, steps: Sequence[Scalar], mu: Scalar, damping: Scalar, compliance: Scalar) -> Alone:
+    def of(
+        cls, own: Cone, steps: Sequence[Scalar], mu: Scalar, damping: Scalar, compliance: Compliance
+    ) -> Alone:
         """The equations of a corner. A is inverted in closed form: its tangential part is 1 - p T with the
         derivative T = kappa (1 - s h h^T) of the disc, where h is the direction and s is 1 if it slides.
         """
         tangential, _, normal = steps
         rest = sub(1, damping)
-        a = 1 / (1 - sub(rest, compliance * tangential) * own.kappa)
-        n = 1 / (1 - sub(rest, compliance * normal) * own.on)
+        a = 1 / (1 - sub(rest, compliance.tangential * tangential) * own.kappa)
+        n = 1 / (1 - sub(rest, compliance.normal * normal) * own.on)
         x, y = h = own.direction
         along, tilt = own.slides * (1 - a), mu * own.held * own.slides
         H = ((x * x, x * y), (x * y, y * y))

@@ -50,7 +50,8 @@ class Taken(NamedTuple):
 def turn(x: Taken) -> Turn:
     """The impulse of a corner after its turn, and the velocity of the frame."""
     (impulse, rows), R = x.before, x.corner.compliance
-    c = [add(v, mul(R, own)) for v, own in zip(x.corner.arm.velocity(rows), impulse, strict=True)]
+    moving = zip(x.corner.arm.velocity(rows), R.rows, impulse, strict=True)
+    c = [add(v, mul(soft, own)) for v, soft, own in moving]
     c[2] = add(c[2], x.corner.bias)
     found = projected(x.response.softened(R), c, impulse, x.mu, [mul(CAUTION, r) for r in x.steps])
     change = [sub(*pair) for pair in zip(found, impulse, strict=True)]

@@ -33,7 +33,7 @@ from rbdgen.spatial.scalar import add, dot
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
 
-OF_CORNERS: Final = {ARMS: NUMBERS, BIASES: 1, COMPLIANCES: 1, RESPONSES: 3 * FRAME_ROWS + 9}
+OF_CORNERS: Final = {ARMS: NUMBERS, BIASES: 1, COMPLIANCES: 2, RESPONSES: 3 * FRAME_ROWS + 9}
 """The sizes of the arrays that describe corners, for each corner."""
 
 DAMPED: Final = 0.16

@@ -22,6 +22,7 @@ from itertools import groupby
 
 from rbdgen.access import Access, element, whole
 from rbdgen.functions.friction.arrays import (
+    BOUNDS,
     CORNERS,
     DAMPING,
     DRIVE,
@@ -40,6 +41,7 @@ from rbdgen.functions.friction.arrays import (
 )
 from rbdgen.functions.friction.block import impulse_of_cone, stopping_impulse
 from rbdgen.functions.friction.cone import shrunk
+from rbdgen.functions.friction.held import Bounds, bounds_in, impulse_of_joint
 from rbdgen.functions.friction.layout import Block
 from rbdgen.functions.friction.newton import Impulses, Problem, newton_step, without_gain
 from rbdgen.functions.friction.sole import FRAME_ROWS
@@ -80,12 +82,23 @@ class Solver:
         """The number of corners of all soles."""
         return self.blocks[-1].corners.stop
 
+    @property
+    def joints(self) -> int:
+        """The number of joints with limits or dry friction."""
+        return self.blocks[-1].joints.stop
+
+    @property
+    def of_bounds(self) -> list[int]:
+        """The impulse to which each element of the array `BOUNDS` belongs."""
+        return [block.place for block in self.blocks if block.joints for _ in Bounds._fields]
+
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of the arrays of a problem."""
         n = self.size
         sizes = {STRIPS: n * n, DRIVE: n, GRIP: self.cones, STEPS: self.impulses, SMOOTHING: 1}
         of_corners = {name: self.corners * size for name, size in OF_CORNERS.items()}
+        sizes |= {BOUNDS: len(Bounds._fields) * self.joints} if self.joints else {}
         return sizes | of_corners if self.corners else sizes
 
     def strips(self, G: Sequence[Sequence[Scalar]]) -> list[Scalar]:
@@ -155,7 +168,7 @@ class Solver:
         return found
 
     def _runs(self, blocks: Sequence[Block], at: Newest) -> list[FormLoop]:
-        grouped = groupby(blocks, key=lambda block: (block.size, bool(block.numbers)))
+        grouped = groupby(blocks, key=lambda block: (block.size, bool(block.numbers), bool(block.joints)))
         return [self._sweep(list(group), at) for _, group in grouped]
 
     def _sweep(self, blocks: Sequence[Block], at: Newest) -> FormLoop:
@@ -169,25 +182,36 @@ class Solver:
             reads["others"] = Access(at.rows, tuple(range(size, n)), firsts)
         if blocks[0].numbers:
             reads["mu"] = element(GRIP, [block.numbers.start for block in blocks])
+        if blocks[0].joints:
+            size_of_law = len(Bounds._fields)
+            at_law = tuple(size_of_law * block.joints.start for block in blocks)
+            reads["law"] = Access(BOUNDS, tuple(range(size_of_law)), at_law)
         both = Access(at.rows, (*range(size), *range(n, n + size)), firsts)
         return FormLoop("sweep", self._swept, {"impulse": both}, reads, count=len(blocks))
 
     def _swept(self, x: State) -> Arrays:
-        """The impulse of one contact, from those of all others."""
+        """The impulse of one contact or joint, from those of all others."""
         n, own = self.size, x.arrays["own"]
         size = len(own)
         others = list(x.arrays.get("others", ()))
         rows = matrix(x.arrays["strip"], n)
         b = [add(value, dot(row[size:], others)) for value, row in zip(own, rows, strict=True)]
         D = [row[:size] for row in rows]
-        found = impulse_of_cone(D, b, x.arrays["mu"][0]) if "mu" in x.arrays else stopping_impulse(D, b)
+        if "mu" in x.arrays:
+            found = impulse_of_cone(D, b, x.arrays["mu"][0])
+        elif "law" in x.arrays:
+            found = [impulse_of_joint(D[0][0], b[0], Bounds(*x.arrays["law"]))]
+        else:
+            found = stopping_impulse(D, b)
         return {"impulse": [*found, *found]}
 
     def problem(self, arrays: Mapping[str, Sequence[Scalar]]) -> Problem:
         """The problem in these arrays."""
         (smoothing,) = arrays[SMOOTHING]
         G, corners = self.unstripped(arrays[STRIPS]), corners_in(arrays) if self.corners else ()
-        return Problem(self.blocks, G, arrays[DRIVE], arrays.get(GRIP, ()), arrays[STEPS], smoothing, corners)
+        bounds = bounds_in(arrays.get(BOUNDS, ()))
+        mu, r = arrays.get(GRIP, ()), arrays[STEPS]
+        return Problem(self.blocks, G, arrays[DRIVE], mu, r, smoothing, corners, bounds)
 
     def _all(self, at: Newest) -> dict[str, Access]:
         """All that describes the problem, and the impulses."""

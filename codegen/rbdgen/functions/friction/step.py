@@ -27,6 +27,7 @@ from rbdgen.functions.friction.arguments import Law
 from rbdgen.functions.friction.arrays import (
     ARMS,
     BIASES,
+    BOUNDS,
     COMPLIANCES,
     DRIVE,
     GRIP,
@@ -34,23 +35,34 @@ from rbdgen.functions.friction.arrays import (
     SMOOTHING,
     STEPS,
     STRIPS,
+    matrix,
 )
-from rbdgen.functions.friction.ground import Approach, Plane, compliance, normal_bias, planes, softened, steps
+from rbdgen.functions.friction.ground import (
+    Approach,
+    Plane,
+    Spring,
+    compliance,
+    normal_bias,
+    planes,
+    softened,
+    steps,
+)
+from rbdgen.functions.friction.held import Bounds, Held, Slopes, bounds_of, held, slopes_of_bounds
 from rbdgen.functions.friction.layout import Block, blocks_of
-from rbdgen.functions.friction.sole import Arm, Corner, Response, gathered
+from rbdgen.functions.friction.sole import Arm, Compliance, Corner, Response, gathered
 from rbdgen.functions.friction.solver import Solver
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.trajectories.steps import times
 from rbdgen.model.model import Model
 from rbdgen.spatial.rows import Rows
-from rbdgen.spatial.scalar import Scalar, add, mul
+from rbdgen.spatial.scalar import Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays
 
 
 def solver_of(model: Model) -> Solver:
     """The solver for the contacts of a robot."""
-    return Solver(blocks_of(model.contacts), model.contact_solver)
+    return Solver(blocks_of(model.contacts, len(model.held_joints)), model.contact_solver)
 
 
 class Moved(NamedTuple):
@@ -112,7 +124,9 @@ class Step(Generic[OfContacts]):
         self._model, self._x = model_of(robot), x
         self.solver, (self.dt,) = solver_of(self._model), x.arrays["dt"]
         self.law, blocks = Law(*x.arrays["law"]), self.solver.blocks
-        grounds = planes(x.arrays["ground"])
+        grounds = planes(x.arrays["ground"], x.arrays.get("anisotropy", ()))
+        gains = matrix(x.arrays.get("springs", ()), 2)
+        self._springs = [Spring.of(stiffness, damping, self.dt) for stiffness, damping in gains]
         own = {
             k: grounds[block.numbers.start : block.numbers.stop]
             for k, block in enumerate(blocks)
@@ -134,7 +148,8 @@ class Step(Generic[OfContacts]):
         for block in self.solver.blocks:
             for k, number in enumerate(block.numbers):
                 before, free = (self._normal(block, k, x) for x in (self.contacts.velocities, self._free))
-                found.append(Approach(gaps[number], self.dt, before, free))
+                spring = self._springs[number] if self._springs else None
+                found.append(Approach(gaps[number], self.dt, before, free, spring))
         return found
 
     def _normal(self, block: Block, k: int, velocities: Sequence[Scalar]) -> Scalar:
@@ -154,12 +169,12 @@ class Step(Generic[OfContacts]):
             for number, corner in zip(block.numbers, block.corners, strict=False):
                 arm = self.contacts.arms[corner]
                 responses.append(Response.of(arm, own))
-                R = compliance(responses[-1].own, self._softness(number))
+                R = Compliance(*(compliance(responses[-1].own, soft) for soft in self._compliance(number)))
                 corners.append(Corner(arm, biases[number], R))
                 scales += steps(responses[-1].softened(R))
             if block.corners:
                 continue
-            soft = self._softness(block.numbers.start) if block.numbers else 0
+            soft = self._softness_of(block)
             for k, value in enumerate(softened(own, soft), rows.start):
                 G[k][k] = value
             if block.numbers:
@@ -176,13 +191,48 @@ class Step(Generic[OfContacts]):
             SMOOTHING: [4 * self.law.smoothing],
             ARMS: [x for corner in corners for x in corner.arm.numbers],
             BIASES: [corner.bias for corner in corners],
-            COMPLIANCES: [corner.compliance for corner in corners],
+            COMPLIANCES: [x for corner in corners for x in corner.compliance],
             RESPONSES: [x for response in responses for part in response for x in flat(part)],
+            BOUNDS: [x for bounds in self._bounds for x in bounds],
         }
 
-    def _softness(self, number: int) -> Scalar:
+    @property
+    def _bounds(self) -> list[Bounds]:
+        """The laws of joints with limits or dry friction."""
+        model, q = self._model, self._x.positions
+        return [bounds_of(model, x, q[x.idx_q], self.law, self.dt) for x in model.held_joints]
+
+    @property
+    def slopes_of_bounds(self) -> list[Slopes]:
+        """The derivatives of the laws of joints with respect to their coordinates."""
+        model, q = self._model, self._x.positions
+        return [slopes_of_bounds(model, x, q[x.idx_q], self.law, self.dt) for x in model.held_joints]
+
+    def held(self, v_next: Sequence[Scalar], impulses: Sequence[Scalar]) -> list[Held]:
+        """The modes of joints with limits or dry friction at the end of the step."""
+        found, scales = list[Held](), self.problem()[STEPS]
+        for block in (block for block in self.solver.blocks if block.joints):
+            number, impulse, rho = block.joints.start, impulses[block.place], 1 / scales[block.place]
+            (soft,) = self._softness_of(block)
+            c = add(v_next[self._model.held_joints[number].idx_v], mul(soft, impulse))
+            found.append(held(sub(c, mul(rho, impulse)), rho, self._bounds[number]))
+        return found
+
+    def _softness_of(self, block: Block) -> Sequence[Scalar]:
+        """R of the rows of a contact that is no sole, or of a joint."""
+        if block.numbers:
+            return self._compliance(block.numbers.start).rows
+        if block.joints:
+            return [mul(self.law.softness, self._mobilities[self.solver.cones + block.joints.start])]
+        return [0] * block.size
+
+    def _compliance(self, number: int) -> Compliance:
         """The compliance of a point that can touch the ground."""
-        return mul(self.law.softness, self._mobilities[number])
+        soft = mul(self.law.softness, self._mobilities[number])
+        if not self._springs:
+            return Compliance(soft, soft)
+        spring = self._springs[number]
+        return Compliance(soft, spring.chosen(spring.compliance, soft))
 
     def on_rows(self, impulses: Sequence[Scalar]) -> list[Scalar]:
         """The impulses along the rows of G."""

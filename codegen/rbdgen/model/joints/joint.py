@@ -29,8 +29,8 @@ class Joint:
     axis.
 
     The joint's frame is that of its child body. At q = 0 it is at the joint's placement in the parent. Limits
-    are enforced by the stops of `contact_step_servo` alone. `resistance` applies to each degree of freedom.
-    In a model, the joints that follow others come after all other joints.
+    are enforced by steps with friction alone, on request. `resistance` applies to each degree of freedom. In
+    a model, the joints that follow others come after all other joints.
     """
 
     name: str

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, get_args
 
-import numpy as np
-
 from rbdgen.description.capsules import Capsule, Vector3
 from rbdgen.description.quoting import quoted, told
 from rbdgen.description.schema import Description
@@ -18,10 +16,9 @@ from rbdgen.description.shapes.covers.rounded import rounded
 from rbdgen.description.shapes.covers.solids import solid_cover
 from rbdgen.description.shapes.covers.swept import Array, Swept, millimetres
 from rbdgen.description.shapes.covers.wanted import Wanted
-from rbdgen.description.shapes.mesh_files import MeshFiles
-from rbdgen.description.shapes.meshes import Reader
 from rbdgen.description.shapes.read import shapes_of
 from rbdgen.description.shapes.shape import Role, Shape, Shapes
+from rbdgen.description.shapes.surfaces import Surfaces
 from rbdgen.errors import DescriptionError, OptionError
 from rbdgen.wording import choose, option
 
@@ -79,14 +76,12 @@ def _without_shapes(description: Description, shapes: Shapes, role: str) -> Opti
 
 
 class _Covers:
-    """Covers shapes of one robot. Every mesh is read and fitted once."""
+    """Covers shapes of one robot. Every mesh is fitted once."""
 
     def __init__(self, description: Description, shapes: Shapes, wanted: Wanted) -> None:
         self.told: list[str] = []
-        self._description, self._shapes, self._wanted = description, shapes, wanted
-        self._files = MeshFiles(description.file.path if description.file else "")
-        self._reader = Reader()
-        self._read: dict[str, Array] = {}
+        self._description, self._wanted = description, wanted
+        self._surfaces = Surfaces(description, shapes)
         self._fitted: dict[tuple[str, Vector3], list[Swept]] = {}
 
     def of_link(self, shapes: Sequence[Shape]) -> Iterator[Swept]:
@@ -114,19 +109,11 @@ class _Covers:
 
     def _triangles(self, shape: Shape) -> Array:
         """The corners (n, 3, 3) of the triangles of a mesh, in the unit of its file."""
-        name = shape.mesh
-        assert name is not None
-        if name not in self._read:
-            if name in self._shapes.meshes:
-                surfaces = [self._shapes.meshes[name]]
-            else:
-                try:
-                    surfaces = [part.surface for part in self._reader.read(self._files.find(name))]
-                except DescriptionError as error:
-                    said = f"{self._where(shape)}: link {quoted(shape.link)}: {error}"
-                    raise OptionError(f"{said}, or give {_FILE}") from None
-            self._read[name] = np.concatenate([x.vertices[x.faces] for x in surfaces])
-        return self._read[name]
+        try:
+            return self._surfaces.triangles(shape)
+        except DescriptionError as error:
+            said = f"{self._where(shape)}: link {quoted(shape.link)}: {error}"
+            raise OptionError(f"{said}, or give {_FILE}") from None
 
     def _where(self, shape: Shape) -> str:
         return f"{self._description.path}:{shape.line}"

@@ -17,6 +17,7 @@ from rbdgen.graph.values import (
     absolute,
     by_kernel,
     elementary,
+    held,
     join,
     largest,
     least,
@@ -316,6 +317,7 @@ _ROWS: Final = (
         unit="divide",
         casadi="OP_HYPOT",
     ),
+    Op("held", 1, held, "odd", rational=True, work=0),
     Op("join", 1, join, "odd", of_lanes=True),
     Op("turn", 1, turn, "odd", of_lanes=True),
 )

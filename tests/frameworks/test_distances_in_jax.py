@@ -31,11 +31,11 @@ def test_derivatives(jax: Any, reaching: Library) -> None:
     J = jax.jit(jax.vmap(jax.jacrev(f)))(q, balls)
     np.testing.assert_allclose(J, reaching.distance_jacobian(q, balls), rtol=0, atol=1e-14)
     H = jax.jit(jax.vmap(jax.hessian(lambda q, balls: w @ f(q, balls))))(q, balls)
-    ways = [reaching.distances_hvp(q, balls, distance_bar=w, q_dot=e) for e in np.eye(7)]
+    ways = [reaching.distances_hvp(q, balls, distance_bar=w, q_dot=e) for e in np.eye(3)]
     np.testing.assert_allclose(H, np.stack(ways, axis=-1), rtol=0, atol=1e-13)
 
 
 def test_obstacles_are_constant(jax: Any, reaching: Library) -> None:
     q, balls, _ = among_balls()
-    with pytest.raises(ArrayTypeError, match=r"there are no derivatives by spheres; keep it constant$"):
+    with pytest.raises(ArrayTypeError, match=r"there are no derivatives by spheres; keep it constant"):
         jax.grad(lambda balls: reaching.jax.distances(q, balls).sum())(balls)

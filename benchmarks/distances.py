@@ -36,17 +36,25 @@ from benchmarks.measurement import Measurement, best
 from benchmarks.peers import pinocchio_cpp
 from benchmarks.states import States, random_states
 from benchmarks.toolchain import Compiler, ToolError
+from rbdgen.functions.distances.nearest import Met, nearest
+from rbdgen.functions.distances.placed import Placed
 from rbdgen.model.model import Model
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
 from rbdgen.own.text import OwnFunction
 from rbdgen.pipeline.compilation import toolchain_of
+from rbdgen.sweeps.inputs import State, coordinates
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain
 
 DRIVER: Final = Path(pinocchio_cpp.__file__).with_name("pinocchio_distances_driver.cpp")
 FLAGS: Final = (*pinocchio_cpp.FLAGS, "-DEIGEN_MAX_ALIGN_BYTES=16")
 """Eigen's matrices are aligned as in coal's library, which is built without -march=native."""
+
+OURS: Final = {"rbdgen": False, "rbdgen, contract": True}
+"""Whether compilers may fuse products and sums, as they do by default in the peer's program."""
+
+PEER = "pinocchio"
 
 VALUES, GRADIENT = "distances", "distances_and_gradients"
 
@@ -55,6 +63,9 @@ STATES: Final = 16
 
 SECONDS: Final = 0.05
 """The duration of one run of one link, in s."""
+
+REGULAR: Final = 1e-3
+"""The least distance of axes in m, and the least sine of their angle, at which gradients are compared."""
 
 TOLERANCE: Final = 1e-6
 """The largest difference of a distance in m, or of an element of a gradient, that is accepted."""
@@ -101,7 +112,7 @@ def measure_all(names: Sequence[str], relinks: int) -> None:
             raise ToolError(f"--distances has no robot {name}; choose from: {', '.join(cases)}")
         print(f"{name}: generating and measuring distances", file=sys.stderr, flush=True)
         found = report(cases[name], relinks)
-        Console(width=110).print(table(found))
+        Console(width=130).print(table(found))
         (RESULTS / f"distances_{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
@@ -113,8 +124,9 @@ def report(case: Case, relinks: int) -> Json:
     """
     robot = case.load()
     own, inputs = robot.model.distances, drawn(robot.model)
+    regular = conditioned(robot.model, inputs)
     times: dict[str, dict[str, list[Measurement]]] = {
-        name: {"rbdgen": [], "pinocchio": []} for name in (VALUES, GRADIENT)
+        name: {who: [] for who in (*OURS, PEER)} for name in (VALUES, GRADIENT)
     }
     with tempfile.TemporaryDirectory(prefix="bench-distances-") as place:
         folder = Path(place)
@@ -125,17 +137,23 @@ def report(case: Case, relinks: int) -> Json:
         for compiler in toolchain.available():
             with ExitStack() as stack:
                 sides = {
-                    name: stack.enter_context(
-                        linked_function(facts[name], generated, inputs, compiler, relinks)
+                    (name, who): stack.enter_context(
+                        linked_function(
+                            facts[name], generated, inputs, compiler, own_flags(compiler, who), relinks
+                        )
                     )
                     for name in times
+                    for who in OURS
                 }
                 peer = linked_peer(folder, compiler, relinks)
-                for name, of in in_turns(sides, peer, relinks).items():
-                    times[name]["rbdgen"].append(Measurement(of[0], compiler.version, own_flags(compiler)))
-                    times[name]["pinocchio"].append(Measurement(of[1], compiler.version, FLAGS))
+                for (name, who), of in in_turns(sides, peer, relinks).items():
+                    flags = FLAGS if who == PEER else own_flags(compiler, who)
+                    times[name][who].append(Measurement(tuple(of), compiler.version, flags))
                 theirs = peer.run(0, "values")
-                errors = {name: difference(theirs[name], side.outputs()) for name, side in sides.items()}
+                errors = {
+                    name: max(difference(theirs[name], sides[name, who].outputs(), regular) for who in OURS)
+                    for name in times
+                }
     return {
         "robot": case.name,
         "machine": processor(),
@@ -146,7 +164,7 @@ def report(case: Case, relinks: int) -> Json:
             name: {
                 "operations": facts[name]["operations"]["total"],
                 "error": errors[name],
-                "ratio": round(best(found["pinocchio"]).ns / best(found["rbdgen"]).ns, 2),
+                "ratio": {who: round(best(found[PEER]).ns / best(found[who]).ns, 2) for who in OURS},
                 "times": {who: best(of).to_json() for who, of in found.items()},
             }
             for name, found in times.items()
@@ -190,21 +208,25 @@ def drawn(model: Model) -> dict[str, Array]:
     return found | {"spheres": np.tile(spheres.ravel(), (STATES, 1))} if count else found
 
 
-def own_flags(compiler: Compiler) -> tuple[str, ...]:
+def own_flags(compiler: Compiler, who: str) -> tuple[str, ...]:
     """The flags with which rbdgen compiles functions on this machine."""
-    return tuple(Toolchain(find_compiler(compiler.c), toolchain_of(Options()).flags).function_flags)
+    host = toolchain_of(Options(contract=OURS[who]))
+    return tuple(Toolchain(find_compiler(compiler.c), host.flags).function_flags)
 
 
 @contextmanager
 def linked_function(
-    facts: Mapping[str, Any], folder: Path, inputs: Mapping[str, Array], compiler: Compiler, links: int
+    facts: Mapping[str, Any],
+    folder: Path,
+    inputs: Mapping[str, Array],
+    compiler: Compiler,
+    flags: Sequence[str],
+    links: int,
 ) -> Iterator[Programs]:
     """The programs that time a generated function."""
-    shape = CFunction(
-        facts["symbol"], *(tuple(prod(x["shape"]) for x in facts[k]) for k in ("inputs", "outputs"))
-    )
+    taken, given = (tuple(prod(x["shape"]) for x in facts[k]) for k in ("inputs", "outputs"))
+    shape = CFunction(facts["symbol"], taken, given)
     arrays = [inputs[x["name"]] for x in facts["inputs"]]
-    flags = own_flags(compiler)
     with linked(
         shape, [folder / facts["source"]], arrays, compiler=compiler, flags=flags, links=links
     ) as found:
@@ -229,15 +251,16 @@ def linked_peer(folder: Path, compiler: Compiler, links: int) -> Peer:
 
 
 def in_turns(
-    sides: Mapping[str, Programs], peer: Peer, links: int
-) -> dict[str, tuple[tuple[float, ...], ...]]:
-    """The times of all links in ns, those of rbdgen first, for each function."""
-    turns: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
+    sides: Mapping[tuple[str, str], Programs], peer: Peer, links: int
+) -> dict[tuple[str, str], list[float]]:
+    """The times of all links in ns, by function and side."""
+    found: dict[tuple[str, str], list[float]] = {}
     for draw in range(links):
-        theirs = peer.run(draw, "time", str(SECONDS))
-        for name, side in sides.items():
-            turns[name].append((side.time(draw, SECONDS), float(theirs[name]["ns"])))
-    return {name: tuple(zip(*of, strict=True)) for name, of in turns.items()}
+        for name, entry in peer.run(draw, "time", str(SECONDS)).items():
+            found.setdefault((name, PEER), []).append(float(entry["ns"]))
+        for key, side in sides.items():
+            found.setdefault(key, []).append(side.time(draw, SECONDS))
+    return found
 
 
 def write_inputs(case: Case, model: Model, inputs: Mapping[str, Array], folder: Path) -> None:
@@ -273,8 +296,29 @@ def _line(*numbers: Any) -> str:
     return " ".join(f"{x}" if isinstance(x, int) else repr(float(x)) for x in numbers)
 
 
-def difference(theirs: Any, ours: Sequence[NDArray[np.floating]]) -> float:
-    """The largest difference of a result, over distances and those gradients that are well conditioned.
+def conditioned(model: Model, inputs: Mapping[str, Array]) -> NDArray[np.bool_]:
+    """The pairs (STATES, npairs) whose gradient is well conditioned: with axes that neither meet nor are
+    parallel, where it is not unique.
+    """
+    found = []
+    for k, q in enumerate(inputs["q"]):
+        arrays = {name: rows[k].tolist() for name, rows in inputs.items() if name != "q"}
+        x = State(q=coordinates(model, q.tolist(), np.cos, np.sin), arrays=arrays)
+        found.append([_is_regular(met) for met in nearest(Placed.at(model, x))])
+    return np.array(found)
+
+
+def _is_regular(met: Met) -> bool:
+    if float(met.at.length) < REGULAR:
+        return False
+    if met.one is None or met.one.is_sphere or met.other.is_sphere:
+        return True
+    across = met.one.axis.cross(met.other.axis)
+    return float(across.dot(across)) > REGULAR**2
+
+
+def difference(theirs: Any, ours: Sequence[NDArray[np.floating]], regular: NDArray[np.bool_]) -> float:
+    """The largest difference of distances, and of gradients of the pairs that are `regular`.
 
     Raises ToolError if it is more than rounding.
     """
@@ -283,10 +327,23 @@ def difference(theirs: Any, ours: Sequence[NDArray[np.floating]]) -> float:
     if len(ours) > 1:
         J = np.array([state[1] for state in theirs]).reshape(*d.shape, -1)
         apart = np.abs(J - ours[1].reshape(J.shape)).max(axis=2)
-        worst = max(worst, float(apart.max()))
+        worst = max(worst, float(apart[regular].max()))
     if not worst < TOLERANCE:
         raise ToolError(f"results are {worst:g} off from those of Pinocchio and coal")
     return worst
+
+
+def lines_of_page(found: Json) -> list[str]:
+    """The results as lines of the table in docs/distances.md."""
+    count = found["pairs"] + found["pairs_with_obstacles"]
+    lines = []
+    for name, row in found["functions"].items():
+        times = [f"{row['times'][who]['ns'] / 1000:.2f}" for who in (PEER, *OURS)]
+        ratios = " / ".join(f"{row['ratio'][who]:.1f}" for who in OURS)
+        what = "with gradients" if name == GRADIENT else "distances"
+        cells = (f"{found['robot']}, {count} pairs", what, str(row["operations"]), *times, ratios)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def table(found: Json) -> Table:
@@ -295,9 +352,11 @@ def table(found: Json) -> Table:
         f" and {n} with obstacles" if (n := found["pairs_with_obstacles"]) else ""
     )
     made = Table(title=f"{found['robot']}, {pairs}", caption=found["machine"])
-    for heading in ("function", "operations", "rbdgen, us", "Pinocchio with coal, us", "ratio", "error"):
+    headings = [f"{who}, us" for who in (*OURS, PEER)] + [f"times as fast: {who}" for who in OURS]
+    for heading in ("function", "operations", *headings, "error"):
         made.add_column(heading, justify="left" if heading == "function" else "right")
     for name, row in found["functions"].items():
-        times = (f"{row['times'][who]['ns'] / 1000:.3f}" for who in ("rbdgen", "pinocchio"))
-        made.add_row(name, str(row["operations"]), *times, f"{row['ratio']:.1f}", f"{row['error']:.0e}")
+        times = [f"{row['times'][who]['ns'] / 1000:.3f}" for who in (*OURS, PEER)]
+        ratios = [f"{row['ratio'][who]:.1f}" for who in OURS]
+        made.add_row(name, str(row["operations"]), *times, *ratios, f"{row['error']:.0e}")
     return made

@@ -41,7 +41,7 @@ from rbdgen.functions.distances.placed import Placed
 from rbdgen.model.model import Model
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
-from rbdgen.own.text import OwnFunction
+from rbdgen.own.text import Own, OwnFunction, function
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.sweeps.inputs import State, coordinates
 from rbdgen.toolchain.compiler import find_compiler
@@ -130,7 +130,7 @@ def report(case: Case, relinks: int) -> Json:
     }
     with tempfile.TemporaryDirectory(prefix="bench-distances-") as place:
         folder = Path(place)
-        asked = [VALUES, with_gradient(robot.model)]
+        asked: list[str | Own] = [VALUES, with_gradient(robot.model)]
         generated = rbdgen.generate(robot, folder / "generated", functions=asked, compiled=False)
         facts = json.loads((generated / "manifest.json").read_text(encoding="utf-8"))["functions"]
         write_inputs(case, robot.model, inputs, folder)
@@ -181,7 +181,7 @@ def with_gradient(model: Model) -> OwnFunction:
 
 
 def _alone(outputs: dict[str, Any]) -> OwnFunction:
-    @rbdgen.function(outputs=outputs)
+    @function(outputs=outputs)
     def distances_and_gradients(robot: Any, q: Any) -> Any:
         """Distances and their gradients."""
         return robot.distances(q), robot.distance_jacobian(q)
@@ -190,7 +190,7 @@ def _alone(outputs: dict[str, Any]) -> OwnFunction:
 
 
 def _around_spheres(outputs: dict[str, Any], count: int) -> OwnFunction:
-    @rbdgen.function(inputs={"spheres": ("m", count, 4)}, outputs=outputs)
+    @function(inputs={"spheres": ("m", count, 4)}, outputs=outputs)
     def distances_and_gradients(robot: Any, q: Any, spheres: Any) -> Any:
         """Distances and their gradients."""
         return robot.distances(q, spheres), robot.distance_jacobian(q, spheres)

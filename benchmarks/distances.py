@@ -181,21 +181,22 @@ def with_gradient(model: Model) -> OwnFunction:
 
 
 def _alone(outputs: dict[str, Any]) -> OwnFunction:
-    @function(outputs=outputs)
     def distances_and_gradients(robot: Any, q: Any) -> Any:
         """Distances and their gradients."""
         return robot.distances(q), robot.distance_jacobian(q)
 
-    return distances_and_gradients
+    made: OwnFunction = function(outputs=outputs)(distances_and_gradients)
+    return made
 
 
 def _around_spheres(outputs: dict[str, Any], count: int) -> OwnFunction:
-    @function(inputs={"spheres": ("m", count, 4)}, outputs=outputs)
     def distances_and_gradients(robot: Any, q: Any, spheres: Any) -> Any:
         """Distances and their gradients."""
         return robot.distances(q, spheres), robot.distance_jacobian(q, spheres)
 
-    return distances_and_gradients
+    inputs: dict[str, Any] = {"spheres": ("m", count, 4)}
+    made: OwnFunction = function(inputs=inputs, outputs=outputs)(distances_and_gradients)
+    return made
 
 
 def drawn(model: Model) -> dict[str, Array]:

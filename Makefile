@@ -83,10 +83,11 @@ format: .venv/develop
 
 # Compares the speed of generated code with Pinocchio's C++ and CasADi's C; use a quiet machine. It needs g++ or clang and
 # libeigen3-dev, and compiles Pinocchio's headers for some minutes the first time. BENCH="--slow" adds slow competitors, BENCH="arm7"
-# selects robots, BENCH="--more" runs functions other than the default six, and BENCH="--contacts" those of contacts.
+# selects robots, BENCH="--more" runs functions other than the default six, BENCH="--contacts" those of contacts, and
+# BENCH="--distances" distances of capsules, against Pinocchio with coal.
 # BENCH="--before COMMIT" only compares this tree with another commit, also for bench-batch and bench-rollouts.
 bench: .venv/bench
-	$(BIN)/python -m benchmarks.bench $(BENCH)
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.bench $(BENCH)
 
 # Compares single calls, batches and threads with Pinocchio's C++ in a loop; BENCH="--more" and "--contacts" as above.
 bench-batch: .venv/bench

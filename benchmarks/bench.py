@@ -4,7 +4,8 @@
 benchmarks/results/<robot>.json and draws benchmarks/results/speed.svg. Competitors that are not installed are
 named and left out. With --before COMMIT only this tree and another commit are compared, see `before`. With
 --more and --contacts it measures other functions, writes
-benchmarks/results/more_<robot>.json and contact_<robot>.json, and draws nothing.
+benchmarks/results/more_<robot>.json and contact_<robot>.json, and draws nothing. With --distances it runs
+`distances`.
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", help=f"robots to measure, from: {', '.join(names)}")
     parser.add_argument("--more", action="store_true", help=MORE.told)
     parser.add_argument("--contacts", action="store_true", help=IN_CONTACT.told)
+    parser.add_argument(
+        "--distances", action="store_true", help="measure distances of capsules, against coal; draws no chart"
+    )
     parser.add_argument("--relinks", type=int, default=5, help="the number of links of each function")
     parser.add_argument("--seconds", type=float, default=0.2, help="time spent on each link")
     parser.add_argument(
@@ -102,6 +106,11 @@ def main() -> None:
     parser.add_argument("--draw", action="store_true", help="only draw the chart again from the results")
     before.add_options(parser)
     arguments = parser.parse_args()
+    if arguments.distances:
+        from benchmarks import distances  # noqa: PLC0415  (it reads robots of the tests, and this module)
+
+        distances.measure_all(arguments.robots, arguments.relinks)
+        return
     if unknown := set(arguments.robots) - set(names):
         parser.error(f"unknown robot: {', '.join(sorted(unknown))}; choose from: {', '.join(names)}")
     effort = Effort(arguments.relinks, arguments.seconds, arguments.slow)

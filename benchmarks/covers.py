@@ -1,18 +1,22 @@
 """Measures the excess of the capsules of real robots, and counts their pairs, for docs/covers.md.
 
-python -m benchmarks.covers                   the robots of `ROBOTS`
-python -m benchmarks.covers FILE ...          these files
-python -m benchmarks.covers --capsules 1,2,6  for other numbers of capsules for each mesh
+python -m benchmarks.covers                          the robots of `ROBOTS`
+python -m benchmarks.covers --source NAME FILE ...   these files, from the project NAME
+python -m benchmarks.covers --capsules 1,2,6         for other numbers of capsules; saves nothing
+
+It prints the table, and replaces the rows of the robots in results/covers.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 from rbdgen.description.capsules import Distances
 from rbdgen.description.shapes.covers.swept import millimetres
@@ -22,6 +26,11 @@ from rbdgen.pipeline.robot import load_robot
 FOLDER = Path(
     str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
 )
+
+RESULTS: Final = Path(__file__).parent / "results" / "covers.json"
+
+COUNTS: Final = (1, 3)
+"""The largest numbers of capsules for each mesh."""
 
 ROBOTS = (
     "a1_description/urdf/a1.urdf",
@@ -74,25 +83,38 @@ def pairs(found: Distances) -> list[str]:
     return [str(len(found.pairs)), ", ".join(map(str, out))]
 
 
-def table(paths: Sequence[Path], counts: Sequence[int]) -> Iterator[str]:
-    """The lines of a Markdown table."""
+def lines(rows: Mapping[str, Sequence[str]], counts: Sequence[int] = COUNTS) -> Iterator[str]:
+    """The lines of a Markdown table, with the rows of robots by name."""
     names = [f"{name}, K = {count}" for count in counts for name in ("capsules", "mm")]
     heads = ["robot", "links", "pairs", "neighbours, in contact, proved apart", *names]
     yield f"| {' | '.join(heads)} |"
     yield f"|{' --- |' * len(heads)}"
-    for path in paths:
-        name = path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else Path(path.name)
-        yield f"| {' | '.join([name.as_posix(), *row(path, counts)])} |"
+    for name, cells in rows.items():
+        yield f"| {' | '.join([name, *cells])} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def saved() -> dict[str, list[str]]:
+    """The rows in the file of results."""
+    found: dict[str, list[str]] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--capsules", default="1,3", help="numbers of capsules for each mesh (default 1,3)")
+    parser.add_argument("--source", help="the project that files come from, for their names in the table")
+    default = ",".join(map(str, COUNTS))
+    parser.add_argument("--capsules", default=default, help=f"capsules for each mesh (default {default})")
     given = parser.parse_args()
-    paths = given.files or [path for name in ROBOTS if (path := FOLDER / name).exists()]
-    for line in table(paths, [int(x) for x in given.capsules.split(",")]):
-        print(line, flush=True)
+    counts = tuple(int(x) for x in given.capsules.split(","))
+    if given.files:
+        named = {f"{given.source}, {path.name}" if given.source else path.name: path for path in given.files}
+    else:
+        named = {name: FOLDER / name for name in ROBOTS if (FOLDER / name).exists()}
+    rows = {name: row(path, counts) for name, path in named.items()}
+    print("\n".join(lines(rows, counts)))
+    if counts == COUNTS:
+        RESULTS.write_text(json.dumps(saved() | rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

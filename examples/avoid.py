@@ -1,5 +1,8 @@
 """Plans a motion of the arm around moving balls and itself, by IPOPT with exact derivatives of all distances.
 
+    python examples/avoid.py            prints the distances of the shortest way and of the plan
+    python examples/avoid.py FOLDER     also draws them there; needs pip install 'rbdgen[plot]'
+
 The shortest way between two configurations leads through a ball that rests and one that crosses. The plan
 keeps all pairs 20 mm apart at all knots; both balls are inputs that differ from knot to knot. The Jacobian of
 the distances that CasADi passes to IPOPT is as sparse as the tree allows, and the Hessian is exact.
@@ -7,6 +10,9 @@ the distances that CasADi passes to IPOPT is as sparse as the tree allows, and t
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,6 +74,34 @@ def planned(library: Any) -> Plan:
     return Plan(solution.value(q).T, obstacles, stats["return_status"], stats["iter_count"])
 
 
+def draw(file: Path, ways: Mapping[str, NDArray[np.float64]], names: Sequence[str]) -> None:
+    """Draws the smallest distances (KNOTS, npairs) of each way from both balls and from the arm itself."""
+    import matplotlib  # noqa: PLC0415  (optional)
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    firsts = [name.partition("~")[0] for name in names]
+    kinds = {
+        "ball at rest": [k for k, first in enumerate(firsts) if first == "sphere[0]"],
+        "ball that crosses": [k for k, first in enumerate(firsts) if first == "sphere[1]"],
+        "the arm itself": [k for k, first in enumerate(firsts) if "[" not in first],
+    }
+    with plt.rc_context({"svg.hashsalt": "rbdgen", "font.size": 9}):
+        figure, panels = plt.subplots(1, len(ways), figsize=(9.0, 3.0), sharey=True)
+        for panel, (way, d) in zip(panels, ways.items(), strict=True):
+            panel.axhline(1000 * MARGIN, color="k", linewidth=0.8, linestyle="--", label="margin")
+            for kind, of in kinds.items():
+                panel.plot(np.arange(KNOTS), 1000 * d[:, of].min(axis=1), "o-", markersize=3, label=kind)
+            panel.set(title=way, xlabel="knot")
+            panel.spines[["top", "right"]].set_visible(False)
+        panels[0].set_ylabel("nearest, mm")
+        panels[0].legend(fontsize=8)
+        figure.tight_layout()
+        figure.savefig(file, metadata={"Date": None})
+        plt.close(figure)
+
+
 def main() -> None:
     """Plans the motion, and prints the distances of the shortest way and of the plan."""
     library = rbdgen.build(
@@ -75,12 +109,18 @@ def main() -> None:
     )
     names = library.manifest["distance_pairs"]["pairs"]
     plan = planned(library)
-    for name, q in (("shortest way", straight()), ("plan", plan.q)):
-        d = library.distances(q, plan.balls)
+    ways = {
+        name: library.distances(q, plan.balls) for name, q in (("shortest way", straight()), ("plan", plan.q))
+    }
+    for name, d in ways.items():
         knot, pair = np.unravel_index(d.argmin(), d.shape)
         print(f"{name}: nearest {1000 * d.min():.1f} mm, {names[pair]} at knot {knot}")
     size = f"{plan.q.size} variables and {d.size} distances"
     print(f"{plan.status} after {plan.iterations} iterations with {size}")
+    if len(sys.argv) > 1:
+        folder = Path(sys.argv[1])
+        folder.mkdir(parents=True, exist_ok=True)
+        draw(folder / "avoid.svg", ways, names)
 
 
 if __name__ == "__main__":

@@ -44,23 +44,31 @@ FLAGS = ("-std=c++17", "-O3", "-DNDEBUG", "-march=native", "-w", *BOOST_LIMITS)
 EIGEN = (Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3"))
 
 
+def prefix() -> Path:
+    """The folder into which the packages of Pinocchio and its libraries install headers and libraries.
+
+    It is beside the importable `cmeel` module. Raises ToolError if Pinocchio's headers are not there.
+    """
+    cmeel = find_spec("cmeel")
+    found = Path(cmeel.origin).parent.parent / "cmeel.prefix" if cmeel and cmeel.origin else None
+    if found is None or not (found / "include/pinocchio/multibody.hpp").is_file():
+        raise ToolError("Pinocchio's headers are not installed: pip install 'pin>=4'")
+    return found
+
+
 def include_flags() -> tuple[str, ...]:
     """The flags for the headers of Pinocchio, Boost and Eigen, Pinocchio's first.
 
     The last flag keeps the folder of the headers out of the object, so that every installation gives the same
     object. Raises ToolError if one of the libraries is not installed.
     """
-    # The packages of the cmeel family install into one folder beside the importable `cmeel` module.
-    cmeel = find_spec("cmeel")
-    prefix = Path(cmeel.origin).parent.parent / "cmeel.prefix" if cmeel and cmeel.origin else None
-    if prefix is None or not (prefix / "include/pinocchio/multibody.hpp").is_file():
-        raise ToolError("Pinocchio's headers are not installed: pip install 'pin>=4'")
-    if not (prefix / "include/boost/variant.hpp").is_file():
+    folder = prefix()
+    if not (folder / "include/boost/variant.hpp").is_file():
         raise ToolError("Boost's headers are not installed: pip install cmeel-boost")
     eigen = next((path for path in EIGEN if (path / "Eigen/Core").is_file()), None)
     if eigen is None:
         raise ToolError("Eigen's headers are not installed: apt-get install libeigen3-dev")
-    return (f"-isystem{prefix / 'include'}", f"-isystem{eigen}", f"-fmacro-prefix-map={prefix}=.")
+    return (f"-isystem{folder / 'include'}", f"-isystem{eigen}", f"-fmacro-prefix-map={folder}=.")
 
 
 def load_model(urdf: Path, *, floating: bool, frames: Sequence[str] = ()) -> Any:

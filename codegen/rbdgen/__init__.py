@@ -158,8 +158,9 @@ def load_robot(
         srdf: an SRDF with <disable_collisions>.
         obstacles: the largest number of obstacles of each kind, for distances from them, such as
             "spheres=8,capsules=2,boxes=2,halfspaces=1", or a dict.
-        distance: how the closest points of two capsules are computed: "plain", the default, or "exact", which
-            keeps more digits where axes are nearly parallel and cross; see docs/distances.md.
+        distance: how the closest points of two capsules are computed: "plain", or "exact", which keeps more
+            digits where axes are nearly parallel and cross. None means "exact" with `real="float"`, and
+            "plain" with double; see docs/distances.md.
         distance_floor: a length f in m, with which the distance L of two axes becomes sqrt(L^2 + f^2). Second
             derivatives then stay below 1 / f.
         softmin: the sharpness of `distance_softmin` in 1/m: it is below the minimum of K distances by at most
@@ -196,6 +197,14 @@ def from_pinocchio(
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
     contact_with: Sequence[str] = (),
+    capsules: str | Path | None = None,
+    pairs: str | Path | None = None,
+    srdf: str | Path | None = None,
+    obstacles: str | Mapping[str, int] | None = None,
+    distance: Literal["plain", "exact"] | None = None,
+    distance_floor: float = 0.0,
+    softmin: float = 100.0,
+    groups: str | Path | Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model; `load_robot(model)` returns the same robot.
 
@@ -213,6 +222,9 @@ def from_pinocchio(
         contact_sets: as in `load_robot`.
         contact_solver: as in `load_robot`.
         contact_with: as in `load_robot`.
+        capsules: a TOML file of capsules on the model's links, see `load_robot`. A `pinocchio.Model` has no
+            shapes.
+        pairs, srdf, obstacles, distance, distance_floor, softmin, groups: as in `load_robot`.
 
     Returns:
         The robot, with the model's gravity. `robot.warnings` lists the parts of the model that have no
@@ -234,6 +246,14 @@ def from_pinocchio(
         contact_sets=contact_sets,
         contact_solver=contact_solver,
         contact_with=contact_with,
+        capsules=capsules,
+        pairs=pairs,
+        srdf=srdf,
+        obstacles=obstacles,
+        distance=distance,
+        distance_floor=distance_floor,
+        softmin=softmin,
+        groups=groups,
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from support.robots import BUNDLED
 
 import rbdgen
-from rbdgen.errors import DescriptionError
+from rbdgen.errors import DescriptionError, OptionError
 
 
 def model_of(name: str, base: str) -> Any:
@@ -350,3 +350,28 @@ def test_what_no_file_could_say_is_refused(what: str, told: str) -> None:
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(rbdgen.RbdgenError, match="is no Pinocchio model; give a pinocchio"):
         rbdgen.from_pinocchio("arm7")
+
+
+def test_distances_of_capsules_in_a_file(tmp_path: Path) -> None:
+    """A model has no shapes, but links on which a file places capsules, as in the URDF."""
+    path = tmp_path / "capsules.toml"
+    text = '[[capsule]]\nlink = "link{}"\nfrom = [0, 0, -0.1]\nto = [0, 0, 0.1]\nradius = 0.05\n'
+    path.write_text("".join(text.format(k) for k in (1, 4, 7)))
+    urdf = str(BUNDLED["arm7"])
+    model = pin.buildModelFromUrdf(urdf)
+    asked: dict[str, Any] = {
+        "capsules": path,
+        "pairs": "all",
+        "obstacles": "spheres=1",
+        "distance": "exact",
+        "distance_floor": 1e-6,
+        "softmin": 50.0,
+        "groups": {"ball": ["sphere[0]~*"]},
+    }
+    found, expected = (
+        x.model.distances for x in (rbdgen.from_pinocchio(model, **asked), rbdgen.load_robot(urdf, **asked))
+    )
+    assert found == expected
+    assert len(found.pairs) == 6
+    with pytest.raises(OptionError, match="its links have no shapes for collision"):
+        rbdgen.from_pinocchio(model, pairs="auto")

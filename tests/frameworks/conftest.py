@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 from support.carts import cart_with_a_ball
+from support.distances import reach
 
 import rbdgen
 from rbdgen.runtime import Library
@@ -32,3 +33,9 @@ def arm() -> Library:
 def cart() -> Library:
     """A library of a robot whose q and v have different elements."""
     return rbdgen.build(rbdgen.load_robot(cart_with_a_ball()), functions=["rnea", "rnea_derivatives"])
+
+
+@pytest.fixture(scope="session")
+def reaching() -> Library:
+    """A library of distances of a short arm from itself and from a sphere."""
+    return rbdgen.build(reach(), functions=["distances", "distance_jacobian", "distances_hvp"])

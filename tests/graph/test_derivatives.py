@@ -21,7 +21,7 @@ from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.evaluate import evaluate
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
-from rbdgen.graph.passes import cheapest
+from rbdgen.graph.passes import cheapest, released
 from rbdgen.graph.verify import verify
 
 FUNCTIONS: dict[str, tuple[Callable[[Expr, Expr], Expr], Callable[[float, float], tuple[float, float]]]] = {
@@ -46,6 +46,10 @@ FUNCTIONS: dict[str, tuple[Callable[[Expr, Expr], Expr], Callable[[float, float]
         ),
     ),
     "sign": (lambda x, y: x.sign() * y, lambda x, y: (0.0, 1.0)),
+    "held": (
+        lambda x, y: x * (-x * y).applied("held", -x * y),
+        lambda x, y: (-x * y, 0.0),
+    ),
     "shared": (lambda x, y: (x * y) * (x * y) + x * y, lambda x, y: (2 * x * y**2 + y, 2 * x**2 * y + x)),
 }
 
@@ -64,6 +68,24 @@ def test_slopes(name: str) -> None:
     values = [0.7, 1.9]
     for found in evaluate(graph, {"z": values}).values():
         assert found == pytest.approx(slopes(*values), rel=1e-14)
+
+
+def test_held_values_are_released_after_differentiation() -> None:
+    """A choice between a value and the same value held has the slope 0 on one side, and costs nothing."""
+    builder = Builder()
+    (x,) = builder.input("x", 1)
+    y = x * x
+    chosen = y.applied("select", x, 1.0, y.applied("held", y), y)
+    graph = builder.graph([("z", (), [chosen])])
+    slope = jvp(graph, [Moving("x", (1,))])
+    given = {"x": np.array([[0.5], [2.0]]), "x_dot": np.ones((2, 1))}
+    assert evaluate(slope, given)["z_dot"].tolist() == [0.0, 4.0]
+    assert evaluate(released(slope), given)["z_dot"].tolist() == [0.0, 4.0]
+    plain = released(graph)
+    verify(plain)
+    assert cost(plain).total == 1
+    assert evaluate(plain, {"x": given["x"]})["z"].tolist() == [0.25, 4.0]
+    assert released(plain) is plain
 
 
 def test_weights_are_held() -> None:

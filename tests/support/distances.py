@@ -9,6 +9,7 @@ from typing import Any, Final
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
+from support.robots import PANDA_COLLISION
 
 from rbdgen.description.capsules import Capsule, Distances, Obstacles, Segments
 from rbdgen.description.schema import Vector3
@@ -31,6 +32,7 @@ KINDS: Final = (
     "collinear",
     "parallel",
     "nearly parallel",
+    "nearly parallel, crossing",
     "crossing",
     "touching",
     "short",
@@ -60,6 +62,11 @@ def segments_of(kind: str, count: int, seed: int = 0) -> tuple[Segment, Segment]
         u[1] = u[0] + 10 ** rng.uniform(-16, -1, count) * rng.normal(size=(3, count))
         across = np.cross(u[0], rng.normal(size=(3, count)), axis=0)
         c[1] = c[0] + u[0] * rng.uniform(-0.5, 0.5, count) + 0.3 * across / np.linalg.norm(across, axis=0)
+    elif kind == "nearly parallel, crossing":
+        u[1] = u[0] + 10 ** rng.uniform(-16, -1, count) * rng.normal(size=(3, count))
+        u[1] /= np.linalg.norm(u[1], axis=0)
+        s, t = rng.uniform(-1, 1, (2, count)) * h
+        c[1] = c[0] + s * u[0] - t * u[1]
     elif kind in ("crossing", "short"):
         h *= 1e-3 if kind == "short" else 1.0
         s, t = rng.uniform(-1, 1, (2, count)) * h
@@ -122,6 +129,29 @@ def arm(form: Segments = "plain", obstacles: Obstacles = Obstacles(), snap: floa
     pairs = tuple((names[i], names[j]) for i in range(7) for j in range(i + 2, 7))
     distances = Distances(tuple(capsules), pairs, (), obstacles, form)
     return with_distances(plain, distances)
+
+
+def panda(form: Segments = "plain", spheres: int = 8) -> Robot:
+    """Panda with its collision shapes, which are 13 capsules, and the 42 pairs of them that are neither
+    neighbours nor proved apart, with spheres in the world.
+    """
+    plain = load_robot(PANDA_COLLISION, pairs="auto", mimic="independent")
+    found = plain.description.distances
+    touching = tuple((a, b) for a, b, reason in found.left_out if reason == "always in contact")
+    asked = replace(found, pairs=found.pairs + touching, obstacles=Obstacles(spheres=spheres), segments=form)
+    return build_robot(replace(plain.description, distances=asked), "fixed", plain.snap, mimic="independent")
+
+
+def reach() -> Robot:
+    """A planar arm of three links, with distances from itself and from a sphere."""
+    return load_robot("planar3r", shapes="visual", pairs="auto", obstacles="spheres=1")
+
+
+def among_balls() -> tuple[Array, Array, Array]:
+    """Configurations of `reach` beside spheres, away from kinks, and weights of its distances."""
+    rng = np.random.default_rng(0)
+    q, balls = rng.uniform(0.3, 0.9, (5, 3)), np.tile([1.2, 0.3, 0.4, 0.1], (5, 1, 1))
+    return q, balls, rng.normal(size=21)
 
 
 def with_distances(robot: Robot, distances: Distances, base: Base = "fixed") -> Robot:

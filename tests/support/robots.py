@@ -30,6 +30,9 @@ PUBLIC = {
     )
 }
 
+PANDA_COLLISION = _PUBLIC_FOLDER / "panda_description/urdf/panda_collision.urdf"
+"""Panda with spheres and cylinders for collision."""
+
 ICUB = _PUBLIC_FOLDER / "icub_description/robots/icub.urdf"
 """A robot whose frames were rotated on export, so that its offsets contain rounding errors."""
 

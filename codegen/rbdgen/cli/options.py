@@ -104,7 +104,7 @@ def _add_distance_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--distance",
         choices=("plain", "exact"),
-        help="how closest points are computed; exact keeps more digits near parallel (default plain)",
+        help="how closest points are computed; exact keeps more digits (default plain, in float exact)",
     )
     group.add_argument(
         "--distance-floor",

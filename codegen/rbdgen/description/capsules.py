@@ -54,7 +54,7 @@ class Distances:
     left_out: tuple[tuple[str, str, Reason], ...] = ()
     obstacles: Obstacles = Obstacles()
     segments: Segments | None = None
-    """None stands for "plain"."""
+    """None stands for "exact" in float, and for "plain" in double."""
     floor: float = 0.0
     """Length in m below which a distance of axes is rounded off, so that second derivatives stay bounded."""
     softmin: float = 100.0

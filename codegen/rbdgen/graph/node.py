@@ -18,6 +18,7 @@ The grammar is
              | asin acos tan         1 argument
              | hypot                 2 arguments  sqrt(x^2 + y^2) without overflow
              | atan2                 2 arguments  atan2(y, x) is the angle of the point (x, y)
+             | held                  1 argument   x, whose derivatives are 0; final graphs have none
              | sign                  1 argument   (x > 0) - (x < 0) + 0 x: 0 at 0, NaN of NaN and infinity
     output ::= name, shape, one node index per element, row-major
 

@@ -168,10 +168,16 @@ def select_le(a: Any, b: Any, x: Any, y: Any) -> Any:
     return _select_le_of_objects(a, b, x, y) if _any_objects(a, b, x, y) else np.where(a <= b, x, y)[()]
 
 
+def held(x: Any) -> Any:
+    """x, as a constant of differentiation."""
+    return _held_objects(x) if has_objects(x) else x
+
+
 def _any_objects(*operands: Any) -> bool:
     return any(map(has_objects, operands))
 
 
+_held_objects = _with_expressions("held", lambda x: x, 1)
 _largest_of_objects = _with_expressions("max", lambda x, y: x if x > y or _is_nan(x) else y, 2)
 _least_of_objects = _with_expressions("min", lambda x, y: x if x < y or _is_nan(x) else y, 2)
 _select_of_objects = _with_expressions("select", lambda a, b, x, y: x if a < b else y, 4)

@@ -128,6 +128,13 @@ class DistanceSet:
             **{f"n{name}": count for name, count in self.counts.items()},
         }
 
+    def suited(self, asked: Segments | None, real: str) -> DistanceSet:
+        """The set with the formula that suits a number type, unless the user asked for one: the determinant
+        of "plain" has few digits in float.
+        """
+        form: Segments = asked or ("exact" if real == "float" else "plain")
+        return self if form == self.segments else replace(self, segments=form)
+
     def renumbered(self, number: Mapping[int, int]) -> DistanceSet:
         """The capsules and pairs on the bodies of a part of a robot, with their new indices.
 

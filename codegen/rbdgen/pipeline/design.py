@@ -12,7 +12,7 @@ from rbdgen.functions.function import Function
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.dependence import Dependence, dependence, dependence_of_program
 from rbdgen.graph.programs.narrowed import elements_read, narrowed
-from rbdgen.graph.programs.passes import FOR_BATCHES, FOR_CALLS, apply
+from rbdgen.graph.programs.passes import FOR_BATCHES, FOR_CALLS, apply, released
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.verify import verify_program
 from rbdgen.machine import lanes
@@ -145,12 +145,12 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
     if table is not None:
         signature = with_table(signature, table)
     passes, sized = last_passes(request, function), signature
-    program, signature = finished(choice.program, signature, passes)
+    program, signature = finished(released(choice.program), signature, passes)
     batch, calls = (batch_program(program), FOR_CALLS) if vectors else (None, ())
     apart = None
     if vectors and choice.apart is not None:
-        apart = _apart(*finished(choice.apart, sized, passes), signature, batch)
-    in_lanes = None if choice.lanes is None else apply(choice.lanes, calls)
+        apart = _apart(*finished(released(choice.apart), sized, passes), signature, batch)
+    in_lanes = None if choice.lanes is None else apply(choice.lanes, (released, *calls))
     if in_lanes is None:
         program = apply(program, calls)
     verify_program(program if in_lanes is None else in_lanes)

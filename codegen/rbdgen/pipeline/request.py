@@ -56,6 +56,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_emitted(self.options, self.target)
+        object.__setattr__(self, "robot", _suited(self.robot, self.options.real))
         parameters = asked_parameters(self.robot, self.options.params)
         own = {x.name: composed(x, self.model) for x in self.own}
         asked = _rows(self.options, self.model, own)
@@ -138,6 +139,13 @@ class Request:
         if function.packed(options.packed):
             return f"outputs are packed; leave {option('packed')} out"
         return None
+
+
+def _suited(robot: Robot, real: str) -> Robot:
+    """The robot with the formula for distances that suits the number type."""
+    own = robot.model.distances
+    distances = own.suited(robot.description.distances.segments, real)
+    return robot if distances is own else replace(robot, model=replace(robot.model, distances=distances))
 
 
 def _rows(options: Options, model: Model, own: Mapping[str, Function]) -> dict[str, Function]:

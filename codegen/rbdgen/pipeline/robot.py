@@ -148,6 +148,14 @@ def from_pinocchio(
     contact_sets: Mapping[str, Sequence[str]] | None = None,
     contact_solver: Sequence[int] | None = None,
     contact_with: Sequence[str] = (),
+    capsules: str | Path | None = None,
+    pairs: str | Path | None = None,
+    srdf: str | Path | None = None,
+    obstacles: str | Mapping[str, int] | None = None,
+    distance: str | None = None,
+    distance_floor: float = 0.0,
+    softmin: float = 100.0,
+    groups: str | Path | Mapping[str, Sequence[str]] | None = None,
 ) -> Robot:
     """The robot of a Pinocchio model, with its gravity. Raises the same errors as `load_robot`."""
     if not is_pinocchio(model):
@@ -163,6 +171,14 @@ def from_pinocchio(
         contact_sets=contact_sets,
         contact_solver=contact_solver,
         contact_with=contact_with,
+        capsules=capsules,
+        pairs=pairs,
+        srdf=srdf,
+        obstacles=obstacles,
+        distance=distance,
+        distance_floor=distance_floor,
+        softmin=softmin,
+        groups=groups,
     )
 
 

@@ -8,6 +8,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.function import Function
 from rbdgen.graph.engine import new_engine
 from rbdgen.graph.expressed import expressed
+from rbdgen.graph.passes import released
 from rbdgen.model.model import Model
 from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
@@ -23,4 +24,4 @@ def chosen_expression(function: Function, model: Model, engine: str, name: str =
             f"function '{function.name}' has loops, which no expression has; give variant=, a form of the "
             "function that is traced without them, or call the compiled function"
         )
-    return expressed(graph, tracer, name)
+    return expressed(released(graph), tracer, name)

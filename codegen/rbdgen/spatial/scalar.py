@@ -144,6 +144,11 @@ def select_le(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
     return _selected("select_le", operator.le, (a, b, x, y))
 
 
+def held(x: Scalar) -> Scalar:
+    """x, as a constant of differentiation by rbdgen. CasADi and SymPy differentiate it as x."""
+    return x.applied("held", x) if hasattr(x, "applied") else x
+
+
 def _selected(name: str, compare: Callable[[Scalar, Scalar], Any], operands: tuple[Scalar, ...]) -> Scalar:
     a, b, x, y = operands
     if is_number(a) and is_number(b):

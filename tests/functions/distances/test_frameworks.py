@@ -26,6 +26,8 @@ def test_casadi_has_the_exact_jacobian(library: Any) -> None:
     at = np.linspace(0.3, 1.1, 7)
     np.testing.assert_allclose(np.array(jacobian(at)), library.distance_jacobian(at), atol=1e-14)
     assert int(library.distance_jacobian.sparsity.sum()) == 50
+    pattern = np.array(casadi.DM(jacobian.sparsity_out(0), 1))
+    np.testing.assert_array_equal(pattern != 0, library.distance_jacobian.sparsity)
 
 
 def test_casadi_has_the_exact_hessian(library: Any) -> None:
@@ -34,6 +36,7 @@ def test_casadi_has_the_exact_hessian(library: Any) -> None:
     w = np.linspace(-1, 1, 15)
     hessian = casadi.Function("H", [q], [casadi.hessian(casadi.dot(w, library.casadi("distances")(q)), q)[0]])
     at = np.linspace(0.3, 1.1, 7)
+    assert hessian.sparsity_out(0).nnz() == 36  # the first joint moves no pair
     ours = np.stack([library.distances_hvp(at, distance_bar=w, q_dot=e) for e in np.eye(7)], axis=1)
     np.testing.assert_allclose(np.array(hessian(at)), ours, atol=1e-11 * np.abs(ours).max())
     np.testing.assert_allclose(ours, ours.T, atol=1e-11 * np.abs(ours).max())

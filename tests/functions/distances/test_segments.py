@@ -14,14 +14,13 @@ from rbdgen.spatial.ops import Vector
 
 FORMS: tuple[Segments, ...] = ("plain", "exact")
 
-MANY = 10_000
-"""The number of pairs of each kind. There are ten kinds."""
-
 FEW = 100
 """The number of pairs of each kind that are compared with the reference."""
 
 WORST = {
     ("plain", "nearly parallel"): 2e-12,
+    ("plain", "nearly parallel, crossing"): 4e-8,
+    ("exact", "nearly parallel, crossing"): 4e-12,
     ("plain", "crossing"): 5e-14,
     ("plain", "touching"): 5e-14,
     ("plain", "short"): 5e-14,
@@ -35,15 +34,6 @@ def test_distances_are_those_of_60_digits(form: Segments, kind: str) -> None:
     found = segments(one, other, form, 0.0, np.sqrt).distance
     exact = np.array([float(exact_distance(one, other, k)) for k in range(FEW)])
     assert np.abs(found - exact).max() <= WORST.get((form, kind), 1e-15)
-
-
-@pytest.mark.parametrize(("form", "kind"), list(product(FORMS, KINDS)))
-def test_degenerate_segments_never_give_nan(form: Segments, kind: str) -> None:
-    one, other = segments_of(kind, MANY, seed=1)
-    found = segments(one, other, form, 0.0, np.sqrt)
-    for array in (found.distance, *found.normal, *found.first, *found.second):
-        assert np.isfinite(array).all()
-    assert (np.linalg.norm(list(found.normal), axis=0) <= 1 + 1e-12).all()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -20,10 +20,26 @@ from typing import Final, NamedTuple
 
 from rbdgen.model.distances import Segments
 from rbdgen.spatial.ops import ZERO, Vector
-from rbdgen.spatial.scalar import Scalar, add, is_zero, maximum, minimum, mul, neg, reciprocal, select, sub
+from rbdgen.spatial.scalar import (
+    Scalar,
+    add,
+    held,
+    is_zero,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    reciprocal,
+    select,
+    sub,
+)
 
 PLAIN_FLOOR: Final = 1.5e-14
 EXACT_FLOOR: Final = 1e-24
+HELD: Final = 1e-10
+"""The squared sine of the angle between axes below which derivatives take s0 as a constant. Any s0 will do
+where axes are parallel, but its derivative grows as the inverse of the square.
+"""
 TINY: Final = 1e-30
 """The floor of a squared length in m^2. It is a normal number in float, too."""
 
@@ -80,9 +96,12 @@ def parameters(one: Segment, other: Segment, form: Segments) -> tuple[Scalar, Sc
     B, C = one.axis.dot(other.axis), one.axis.dot(r)
     if form == "exact":
         w, y = one.axis - other.axis * B, r - other.axis * F
-        s0 = mul(neg(w.dot(y)), reciprocal(maximum(w.dot(w), EXACT_FLOOR)))
+        square = w.dot(w)
+        s0 = mul(neg(w.dot(y)), reciprocal(maximum(square, EXACT_FLOOR)))
     else:
-        s0 = mul(sub(mul(B, F), C), reciprocal(maximum(sub(1, mul(B, B)), PLAIN_FLOOR)))
+        square = sub(1, mul(B, B))
+        s0 = mul(sub(mul(B, F), C), reciprocal(maximum(square, PLAIN_FLOOR)))
+    s0 = select(square, HELD, held(s0), s0)
     t = clamp(add(mul(B, clamp(s0, one.half_length)), F), other.half_length)
     return clamp(sub(mul(B, t), C), one.half_length), t
 

@@ -128,6 +128,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "sqrt": _sqrt,
         "sign": _sign,
         "abs": _abs,
+        "held": lambda _, a: a,
         "max": _max,
         "min": _min,
         "select": _select,

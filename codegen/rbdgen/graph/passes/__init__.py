@@ -15,6 +15,7 @@ from rbdgen.graph.passes.factor import factor
 from rbdgen.graph.passes.fold import fold, without_zeros
 from rbdgen.graph.passes.once import once
 from rbdgen.graph.passes.pairs import pairs
+from rbdgen.graph.passes.released import released
 from rbdgen.graph.passes.schedule import schedule, scheduled_for_latency
 from rbdgen.graph.passes.sign import sign
 from rbdgen.graph.passes.split import split
@@ -27,6 +28,7 @@ __all__ = [
     "fold",
     "once",
     "pairs",
+    "released",
     "schedule",
     "scheduled_for_latency",
     "sign",

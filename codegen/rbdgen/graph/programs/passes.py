@@ -38,6 +38,13 @@ def _scheduled(graph: Graph) -> Graph:
     return passes.schedule(graph) if cost(graph).total <= LONGEST_ORDERED else graph
 
 
+def released(program: Program) -> Program:
+    """Remove marks of values that derivatives take as constants. It is the first pass after the last
+    differentiation.
+    """
+    return with_kernels(program, passes.released)
+
+
 def for_latency(program: Program) -> Program:
     """Reorder every kernel so that more operations of one run overlap."""
     return with_kernels(program, _for_latency)

@@ -26,7 +26,7 @@ class PageData:
 
     title: str
     source: str
-    """The name of the description's file; empty for a robot that was built in Python."""
+    """The name of the description's file; empty for a robot that was not read from a file."""
     manifest: Mapping[str, Any]
     """The manifest of the folder whose C the page runs: sizes, joints, bodies, contacts and functions."""
     engine: str

@@ -181,7 +181,7 @@ def _data(
     manifest = sources.manifest
     return PageData(
         title=robot.name,
-        source=Path(robot.description.path).name,
+        source="" if robot.description.file is None else Path(robot.description.path).name,
         manifest=manifest,
         engine=engine,
         ellipsoids=[_ellipsoid(body) for body in robot.model.bodies],

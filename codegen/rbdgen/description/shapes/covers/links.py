@@ -84,7 +84,7 @@ class _Covers:
     def __init__(self, description: Description, shapes: Shapes, wanted: Wanted) -> None:
         self.told: list[str] = []
         self._description, self._shapes, self._wanted = description, shapes, wanted
-        self._files = MeshFiles(description.file.path if description.file else "")
+        self._files = MeshFiles(description.file.path if description.file else None)
         self._reader = Reader()
         self._read: dict[str, Array] = {}
         self._fitted: dict[tuple[str, Vector3], list[Swept]] = {}

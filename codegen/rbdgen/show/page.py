@@ -192,13 +192,19 @@ def _data(
         links=shown.links,
         meshes=shown.meshes,
         triangles=shown.triangles,
-        missing=missing,
-        warnings=robot.warnings,
+        missing=_without_folder(robot, missing),
+        warnings=_without_folder(robot, robot.warnings),
         doubts=doubted,
         q=start.q,
         pose=start.pose,
         equations=_equations(robot),
     )
+
+
+def _without_folder(robot: Robot, lines: Sequence[str]) -> list[str]:
+    """Lines about the robot with the name of its file alone, as its folder is that of another machine."""
+    path = robot.description.path
+    return [line.replace(path, Path(path).name) for line in lines] if robot.description.file else list(lines)
 
 
 def _ellipsoid(body: Body) -> dict[str, Any] | None:

@@ -48,6 +48,7 @@ function frameView() {
 
 const shownLayers = new Set(hasShapes ? ["shapes"] : ["skeleton", "joint axes"]);
 if (feet.length) shownLayers.add("contacts");
+if (segments.length) shownLayers.add("distances");
 
 function showLayers() {
   for (const [name, objects] of Object.entries(layers))

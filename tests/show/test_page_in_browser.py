@@ -332,6 +332,28 @@ def test_without_webgl_all_else_works(pages: Mapping[str, Path], launch: Callabl
         assert page.tab.locator("#joints .value").all_text_contents() != before
 
 
+def test_lines_of_c_and_of_the_algorithm_mark_each_other(pages: Mapping[str, Path], chromium: Any) -> None:
+    with opened(chromium, pages["arm"]) as page:
+        line = page.tab.locator("#c div[data-at]").nth(40)
+        line.scroll_into_view_if_needed()
+        line.hover()
+        marked = page.tab.locator("#algorithm .hit")
+        assert marked.count() == 1
+        number = page.run(
+            "[...document.querySelectorAll('#algorithm span')].findIndex((e) => e.matches('.hit'))"
+        )
+        assert line.get_attribute("data-at") == str(number)
+        page.tab.locator("#title").hover()
+        assert marked.count() == 0
+        page.tab.locator("#algorithm span").nth(number).hover()
+        hits = page.run("[...document.querySelectorAll('#c .hit')].map((line) => line.dataset.at)")
+        assert hits
+        assert set(hits) == {str(number)}
+        page.tab.locator("#labels button").first.click()
+        assert page.tab.locator("#algorithm .hit").count() >= 1
+        assert page.errors == []
+
+
 def test_a_hostile_name_is_shown_as_text(tmp_path: Path, chromium: Any) -> None:
     name = "</script><script>window.broken = 1</script>&quot;'`${1}"
     built = RobotBuilder("hostile").add_body(name, **SOLID)

@@ -35,7 +35,7 @@ from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import template_root
-from rbdgen.show.algorithm import text_of
+from rbdgen.show.algorithm import Algorithm, algorithm_of
 from rbdgen.show.data import Code, PageData
 from rbdgen.show.ellipsoid import ellipsoid_of
 from rbdgen.show.plausible import doubts
@@ -229,8 +229,10 @@ def _code(robot: Robot, sources: Sources, names: Sequence[str]) -> Iterator[tupl
             continue
         row = lookup(name, robot.model)
         form = next((form for form in row.forms if form.name == facts["form"]), None)
-        text = "" if form is None or row.differentiated else text_of(robot.model, row, form)
-        yield name, Code(owners(sources.files[facts["source"]]), text)
+        algorithm = Algorithm()
+        if form is not None and not row.differentiated:
+            algorithm = algorithm_of(robot.model, row, form)
+        yield name, Code(owners(sources.files[facts["source"]], algorithm.line), algorithm.text)
 
 
 def _equations(robot: Robot) -> str:

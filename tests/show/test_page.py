@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import html
+import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command import rbdgen as run
 
 import rbdgen
+from rbdgen import RobotBuilder
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import robot_root, template_root
 from rbdgen.show.algorithm import algorithm_of
-from rbdgen.show.page import SHOWN_AS_C
+from rbdgen.show.page import SHOWN_AS_C, Page
 from rbdgen.show.provenance import owners, statements
 from rbdgen.toolchain.cache import user_cache
 
@@ -56,6 +61,47 @@ def test_bundled_libraries_have_their_sums() -> None:
         assert b"</script" not in data
     for name in ("three", "uplot"):
         assert "MIT" in (VENDOR / f"{name}.LICENSE").read_text()
+
+
+def data_of(page: Page) -> dict[str, Any]:
+    """The data in a page."""
+    packed = re.search(r'id="b-data">([^<]*)<', page.text)
+    assert packed is not None
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def hinge() -> Robot:
+    """A robot of one joint, of which all functions are small."""
+    built = RobotBuilder("hinge").add_body("base")
+    solid: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+    return rbdgen.load_robot(built.add_body("door", parent="base", type="revolute", axis=(0, 0, 1), **solid))
+
+
+def test_costs_of_a_small_machine_and_of_all_functions(tmp_path: Path) -> None:
+    """Flash and stack are those of a folder for the machine; the functions that run are not counted twice."""
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    robot = hinge()
+    page = robot.show(all=True, figures=True)
+    assert page.missing == ()
+    data = data_of(page)
+    run, counted = data["manifest"]["functions"], data["costs"]
+    assert not run.keys() & counted.keys()
+    assert run.keys() | counted.keys() >= rows_of(robot.model).keys()
+    assert all(facts["operations"]["total"] >= 0 and facts["summary"] for facts in counted.values())
+    assert data["figures"].keys() == run.keys() | counted.keys()
+    names = ["rnea", "regressor"]
+    folder = rbdgen.generate(robot, tmp_path, names, target="cortex-m4f", real="float")
+    facts = json.loads((folder / "manifest.json").read_text())["functions"]
+    for name in names:
+        expected = {"flash": facts[name]["object_bytes"], "stack": facts[name]["stack_bytes"]}
+        assert data["figures"][name] == expected
+
+
+def test_pages_have_no_further_costs_unless_asked(pendulum: Robot) -> None:
+    data = data_of(pendulum.show())
+    assert data["costs"] == data["figures"] == {}
 
 
 def test_a_page_writes_opens_and_displays_itself(
@@ -112,6 +158,8 @@ def test_without_a_compiler_the_page_still_comes(pendulum: Robot, monkeypatch: p
     (missing,) = page.missing
     assert "clang" in missing
     assert "JavaScript" in missing
+    without = "flash and stack of a cortex-m4f are not shown: arm-none-eabi-gcc is not installed; "
+    assert pendulum.show(figures=True).missing[-1].startswith(without)
 
 
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])

@@ -36,6 +36,7 @@ from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import template_root
 from rbdgen.show.algorithm import Algorithm, algorithm_of
+from rbdgen.show.costs import Costs, costs_of
 from rbdgen.show.data import Code, PageData
 from rbdgen.show.ellipsoid import ellipsoid_of
 from rbdgen.show.plausible import doubts
@@ -102,6 +103,8 @@ def page_of(
     functions: Sequence[str] = (),
     triangles: int = BUDGET,
     shapes: bool = True,
+    all: bool = False,
+    figures: bool = False,
     progress: Progress = silent,
 ) -> Page:
     """Makes the page of a robot. The same robot and options give the same bytes.
@@ -113,6 +116,8 @@ def page_of(
         functions: functions whose C and cost the page shows besides those that it needs.
         triangles: the number of triangles to keep of all meshes together.
         shapes: whether the shapes of the description are drawn; without them, a skeleton is.
+        all: whether the costs of all other functions of the robot are shown as well.
+        figures: whether flash and stack of a Cortex-M4F are measured, which needs arm-none-eabi-gcc.
         progress: is told what is designed.
 
     Raises:
@@ -122,11 +127,13 @@ def page_of(
     start = _start(robot, q, pose or {})
     options = Options(functions=functions_of(seen, functions), target="portable", emit=("javascript",))
     sources = designed(Request(seen, options, package=False), user_cache(), progress)
+    costs = costs_of(seen, sources, every=all, figures=figures, progress=progress)
     scene = Scene(robot)
     shown = drawn(robot, triangles=triangles, shapes=shapes, scene=scene)
     doubted = doubts(scene) if shapes else {}
     engine, program, missing = _program(sources)
-    data = _data(robot, seen, sources, shown, start, engine, [*missing, *shown.missing], doubted, functions)
+    missing += [*shown.missing, *costs.missing]
+    data = _data(robot, seen, sources, shown, start, engine, missing, doubted, functions, costs)
     return Page(_html(data, program, shown.blob), tuple(data.missing))
 
 
@@ -177,6 +184,7 @@ def _data(
     missing: Sequence[str],
     doubted: Mapping[int, Sequence[str]],
     asked: Sequence[str],
+    costs: Costs,
 ) -> PageData:
     manifest = sources.manifest
     return PageData(
@@ -188,6 +196,8 @@ def _data(
         neutral=[float(x) for x in neutral(seen.model)],
         radii={contact.name: contact.radius for contact in seen.model.contacts},
         frames=_frames_of(manifest),
+        costs=costs.others,
+        figures=costs.figures,
         code=dict(_code(seen, sources, [*SHOWN_AS_C, *asked])),
         links=shown.links,
         meshes=shown.meshes,

@@ -211,6 +211,8 @@ def test_distances_follow_the_sliders(chromium: Any, tmp_path: Path) -> None:
         page.tab.wait_for_timeout(300)
         assert canvas.screenshot() != with_distances
         assert page.run(POOR_CONTRAST) == {}
+        page.tab.locator("#theme").click()
+        assert page.run(POOR_CONTRAST) == {}
         page.tab.set_viewport_size({"width": 390, "height": 900})
         page.tab.wait_for_timeout(100)
         assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -303,6 +305,7 @@ def test_all_text_can_be_read_at_every_width(scheme: str, pages: Mapping[str, Pa
             page.tab.set_viewport_size({"width": width, "height": 900})
             page.tab.wait_for_timeout(100)
             assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0, width
+            assert page.run(WITHIN_THE_PICTURE), width
         page.tab.locator("#theme").click()
         assert page.run("rbdgenShow.scheme()") != scheme
         assert page.errors == []
@@ -365,6 +368,15 @@ def test_a_hostile_name_is_shown_as_text(tmp_path: Path, chromium: Any) -> None:
         assert "<img src=x" in seen.tab.locator("#bodies").inner_text()
         assert seen.errors == []
 
+
+WITHIN_THE_PICTURE = """() => {
+  const { boxAt, q, camera } = rbdgenShow, { min, max } = boxAt(q);
+  camera.updateMatrixWorld(true);
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => min.clone().set(
+    (k & 1 ? max : min).x, (k & 2 ? max : min).y, (k & 4 ? max : min).z));
+  const places = corners.map((corner) => corner.project(camera));
+  return places.every(({ x, y }) => Math.max(Math.abs(x), Math.abs(y)) <= 1);
+}"""
 
 POOR_CONTRAST = """() => {
   const luminance = (color) => {

@@ -11,7 +11,7 @@ const MOST_DRAWN = 8, MOST_LISTED = 60;
 /** What is said of a distance, with its mark and its hue in the picture and in the table. */
 const LEVELS = [
   { below: 0, said: "overlap", mark: "▲", hue: "#d55e00", name: "--negative" },
-  { below: NEAR, said: `closer than ${digits(1000 * NEAR, 2)} mm`, mark: "◆", hue: "#e69f00", name: "--amber" },
+  { below: NEAR, said: `closer than ${digits(1000 * NEAR, 2)} mm`, mark: "◆", hue: "#e69f00", name: "--near" },
   { below: Infinity, said: "farther apart", mark: "●", hue: "#0072b2", name: "--positive" },
 ];
 const levelOf = (distance) => LEVELS.find((level) => distance < level.below);
@@ -83,7 +83,7 @@ function listPairs(found) {
     distance.textContent = `${decimals(1000 * found[k].distance, 1)} mm`;
     fill.style.width = `${100 * Math.min(1, size / (0.6 * span))}%`;
   });
-  $("nearest").textContent = found.length ? `${levelOf(found[0].distance).mark} nearest: ${found[0].name}, ${decimals(1000 * found[0].distance, 1)} mm` : "";
+  $("nearest").title = $("nearest").textContent = found.length ? `${levelOf(found[0].distance).mark} nearest: ${found[0].name}, ${decimals(1000 * found[0].distance, 1)} mm` : "";
 }
 
 /** Shows the distances at a configuration. */
@@ -103,4 +103,4 @@ if (segments.length) {
     symbol.style.color = `var(${name})`;
     return [symbol, ` ${said}  `];
   }));
-} else for (const id of ["distances", "nav-distances", "nearest"]) $(id).remove();
+} else for (const part of [$("distances"), $("nav-distances"), $("nearest").parentElement]) part.remove();

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, Frame, Loop, Point, Sole
+from rbdgen.description.solids import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere
 from rbdgen.errors import RbdgenError, StateWarning
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.symbolic import equations, trace
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [
-    "Frame", "Inertia", "Loop", "Point", "Quantity", "RbdgenError", "RobotBuilder", "Sole", "StateWarning",
-    "__version__", "array", "build", "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi",
-    "from_pinocchio", "from_sympy", "function", "generate", "generate_inertia", "inv", "load", "load_robot",
-    "log3", "norm", "quaternion_inverse", "quaternion_product", "rotation", "skew", "solve", "trace", "zeros",
+    "Box", "Capsule", "Cylinder", "Ellipsoid", "Frame", "Inertia", "Loop", "Mesh", "Point", "Quantity",
+    "RbdgenError", "RobotBuilder", "Sole", "Sphere", "StateWarning", "__version__", "array", "build",
+    "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi", "from_pinocchio", "from_sympy",
+    "function", "generate", "generate_inertia", "inv", "load", "load_robot", "log3", "norm",
+    "quaternion_inverse", "quaternion_product", "rotation", "skew", "solve", "trace", "zeros",
 ]
 # fmt: on
 

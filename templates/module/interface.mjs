@@ -128,7 +128,63 @@ function $callable(engine, row, shared)
     };
 
     Object.defineProperty(call, "name", { value: row.name });
-    return Object.freeze(Object.assign(call, { summary: row.summary, inputs, outputs }));
+    const rollout = row.rolling ? { rollout: $rollout(engine, row, shared) } : {};
+    return Object.freeze(Object.assign(call, { summary: row.summary, inputs, outputs, ...rollout }));
+}
+
+// The number of rows of a control, which has one for each step.
+function $steps(where, { name, shape }, size, given)
+{
+    const steps = !$isArray(given) ? NaN : $isArray(given[0]) ? given.length : given.length / size;
+    if (Number.isInteger(steps) && steps > 0)
+        return steps;
+    throw $refused(where, { name, shape: ["N", ...shape] }, given === undefined ? ", but is missing" : `, not ${$told(given)}`);
+}
+
+// Many steps in one call, each from the state after the one before. `rolling` has the number of inputs that are the state, and
+// the places of the control and of the inputs that may have a value for each step, too.
+function $rollout(engine, row, shared)
+{
+    const where = `${$manifest.name}.${row.name}.rollout`;
+    const { inputs, outputs, rolling } = row;
+    const taken = inputs.filter(({ name }) => !(name in shared)).map(({ name }) => name);
+    const control = inputs[rolling.control], further = rolling.further.map((k) => inputs[k].name);
+    const names = outputs.map(({ name }, k) => (k < rolling.state ? inputs[k].name : name));
+
+    return (given = {}, { last = false, per_step = [] } = {}) => {
+        $checkNames(where, taken, given);
+        for (const name of per_step)
+            if (!further.includes(name)) {
+                const known = further.length ? `choose from: ${further.join(", ")}` : "it has none besides the control";
+                throw new TypeError(`${where}: per_step ${JSON.stringify(name)} is no input with a value for each step; ${known}`);
+            }
+        const steps = $steps(where, control, $size(control), given[control.name]);
+        const all = [...inputs, ...outputs];
+        const own = engine.temporary(all.map((argument) => (argument.name in shared ? 0 : $size(argument))));
+        const arrays = all.map(({ name }, k) => shared[name] ?? own[k]);
+        const compute = engine.bound(row.symbol, arrays);
+        const values = [];
+        inputs.forEach((argument, k) => {
+            const { name, shape, default: usual } = argument;
+            const value = (Object.hasOwn(given, name) ? given[name] : undefined) ?? usual;
+            if (name === control.name || per_step.includes(name)) {
+                values.push([arrays[k], new $Numbers(steps * arrays[k].length)]);
+                $write(where, { name, shape: [steps, ...shape] }, value, values.at(-1)[1]);
+            } else if (!(name in shared))
+                $write(where, argument, value, arrays[k]);
+        });
+        const found = arrays.slice(inputs.length), results = found.map(({ length }) => new $Numbers(last ? length : steps * length));
+        for (let step = 0; step < steps; ++step) {
+            for (const [array, rows] of values)
+                array.set(rows.subarray(step * array.length, (step + 1) * array.length));
+            compute();
+            for (let k = 0; k < rolling.state; ++k)
+                arrays[k].set(found[k]);
+            for (let k = 0; k < found.length; ++k)
+                results[k].set(found[k], last ? 0 : step * found[k].length);
+        }
+        return Object.fromEntries(results.map((array, k) => [names[k], array]));
+    };
 }
 
 // The array of an argument of a prepared call: a shared one, the caller's, or a new one.

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import html
+import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.command import rbdgen as run
 
 import rbdgen
+from rbdgen import RobotBuilder
 from rbdgen.errors import OptionError
-from rbdgen.functions.table import lookup
+from rbdgen.functions.table import lookup, rows_of
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import robot_root, template_root
-from rbdgen.show.algorithm import text_of
-from rbdgen.show.page import SHOWN_AS_C
+from rbdgen.show.algorithm import algorithm_of
+from rbdgen.show.page import SHOWN_AS_C, Page
 from rbdgen.show.provenance import owners, statements
 from rbdgen.toolchain.cache import user_cache
 
@@ -56,6 +61,47 @@ def test_bundled_libraries_have_their_sums() -> None:
         assert b"</script" not in data
     for name in ("three", "uplot"):
         assert "MIT" in (VENDOR / f"{name}.LICENSE").read_text()
+
+
+def data_of(page: Page) -> dict[str, Any]:
+    """The data in a page."""
+    packed = re.search(r'id="b-data">([^<]*)<', page.text)
+    assert packed is not None
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def hinge() -> Robot:
+    """A robot of one joint, of which all functions are small."""
+    built = RobotBuilder("hinge").add_body("base")
+    solid: dict[str, Any] = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (0.1, 0.1, 0.1)}
+    return rbdgen.load_robot(built.add_body("door", parent="base", type="revolute", axis=(0, 0, 1), **solid))
+
+
+def test_costs_of_a_small_machine_and_of_all_functions(tmp_path: Path) -> None:
+    """Flash and stack are those of a folder for the machine; the functions that run are not counted twice."""
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    robot = hinge()
+    page = robot.show(all=True, figures=True)
+    assert page.missing == ()
+    data = data_of(page)
+    run, counted = data["manifest"]["functions"], data["costs"]
+    assert not run.keys() & counted.keys()
+    assert run.keys() | counted.keys() >= rows_of(robot.model).keys()
+    assert all(facts["operations"]["total"] >= 0 and facts["summary"] for facts in counted.values())
+    assert data["figures"].keys() == run.keys() | counted.keys()
+    names = ["rnea", "regressor"]
+    folder = rbdgen.generate(robot, tmp_path, names, target="cortex-m4f", real="float")
+    facts = json.loads((folder / "manifest.json").read_text())["functions"]
+    for name in names:
+        expected = {"flash": facts[name]["object_bytes"], "stack": facts[name]["stack_bytes"]}
+        assert data["figures"][name] == expected
+
+
+def test_pages_have_no_further_costs_unless_asked(pendulum: Robot) -> None:
+    data = data_of(pendulum.show())
+    assert data["costs"] == data["figures"] == {}
 
 
 def test_a_page_writes_opens_and_displays_itself(
@@ -112,21 +158,46 @@ def test_without_a_compiler_the_page_still_comes(pendulum: Robot, monkeypatch: p
     (missing,) = page.missing
     assert "clang" in missing
     assert "JavaScript" in missing
+    without = "flash and stack of a cortex-m4f are not shown: arm-none-eabi-gcc is not installed; "
+    assert pendulum.show(figures=True).missing[-1].startswith(without)
 
 
 @pytest.mark.parametrize("name", ["arm7", "quadruped12"])
-def test_lines_of_c_have_their_quantity(name: str) -> None:
+def test_lines_of_c_have_their_quantity_and_their_line(name: str) -> None:
+    """At least 99 of 100 statements are beside the line of the algorithm that computes their quantity."""
     robot = rbdgen.load_robot(name, base="floating" if name == "quadruped12" else "fixed")
     options = Options(functions=SHOWN_AS_C, target="portable")
     sources = designed(Request(robot, options, package=False), user_cache())
-    total = named = 0
-    for facts in sources.manifest["functions"].values():
-        lines = owners(sources.files[facts["source"]])
-        assert [text for text, _, _ in lines] == sources.files[facts["source"]].split("\n")
-        count, known = statements(lines)
+    for function, facts in sources.manifest["functions"].items():
+        row = lookup(function, robot.model)
+        form = next(form for form in row.forms if form.name == facts["form"])
+        algorithm = algorithm_of(robot.model, row, form)
+        lines = owners(sources.files[facts["source"]], algorithm.line)
+        assert [line.text for line in lines] == sources.files[facts["source"]].split("\n")
+        count, named, placed = statements(lines)
         assert count > 10
-        total, named = total + count, named + known
-    assert named > 0.99 * total
+        assert min(named, placed) >= 0.99 * count, function
+        assert "workspace" not in {line.quantity for line in lines}
+        text = algorithm.text.split("\n")
+        for line in lines:
+            assert line.at is None or text[line.at].strip(), line
+
+
+def test_lines_of_an_algorithm_are_those_that_compute() -> None:
+    """Quantities of inverse dynamics, by hand: where each is computed in the text."""
+    model = rbdgen.load_robot("arm7").model
+    row = lookup("rnea", model)
+    algorithm = algorithm_of(model, row, next(form for form in row.forms if form.name == "newton_euler"))
+    text = algorithm.text.split("\n")
+
+    def at(label: str) -> str:
+        number = algorithm.line(label)
+        assert number is not None
+        return text[number].strip()
+
+    assert at("tau[3]") == "force[body.parent] += transforms[i].force_to_parent(force[i])"
+    assert at("tau[99]") == at("tau[3]"), "the line of most elements"
+    assert algorithm.line("nothing[3]") is None
 
 
 @pytest.mark.parametrize(
@@ -142,7 +213,7 @@ def test_lines_of_c_have_their_quantity(name: str) -> None:
 def test_the_text_of_an_algorithm_is_found(function: str, form: str, word: str) -> None:
     model = rbdgen.load_robot("arm7").model
     row = lookup(function, model)
-    text = text_of(model, row, next(each for each in row.forms if each.name == form))
+    text = algorithm_of(model, row, next(each for each in row.forms if each.name == form)).text
     assert word.lower() in text.lower()
     assert "def " in text
     assert "\nimport " not in text

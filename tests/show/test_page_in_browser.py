@@ -13,7 +13,7 @@ from support.browser import browsers, needs_browser, opened
 from support.standing import STANDING, quadruped
 
 import rbdgen
-from rbdgen import Point, RobotBuilder, Sole
+from rbdgen import Capsule, Point, RobotBuilder, Sole
 from rbdgen.errors import BuildError
 from rbdgen.model.robot import Robot
 
@@ -58,6 +58,16 @@ def stool() -> Robot:
     built.add_body("hand", parent="arm", type="revolute", axis=(1, 0, 0), xyz=(0, 0, 0.1), **SOLID)
     held = [Point("toe", "trunk", (0.4, 0, -0.2)), Sole("sole", "trunk", (0.4, 0.3), (-0.05, 0, -0.2))]
     return rbdgen.load_robot(built, base="floating", contacts=held)
+
+
+def reaching() -> Robot:
+    """An arm of two links whose capsules can meet, and a sphere that is not there."""
+    rod = Capsule(0.05, 0.4, xyz=(0, 0, 0.2))
+    hinge: dict[str, Any] = {"type": "revolute", "axis": (0, 1, 0), "collision": rod, **SOLID}
+    built = RobotBuilder("reaching").add_body("base", collision=Capsule(0.1, 0.3))
+    built.add_body("upper", parent="base", xyz=(0, 0, 0.35), **hinge)
+    built.add_body("fore", parent="upper", xyz=(0, 0, 0.55), **hinge)
+    return rbdgen.load_robot(built, pairs="all", obstacles="spheres=1")
 
 
 ON_THE_FLOOR = (quadruped, stool)
@@ -147,6 +157,73 @@ def test_bodies_are_drawn_where_they_are(name: str, pages: Mapping[str, Path], c
     assert np.abs(matrices[:, :3, 3] - p).max() < 1e-12
 
 
+def test_distances_follow_the_sliders(chromium: Any, tmp_path: Path) -> None:
+    """Distances and nearest points are those of the compiled library, in the picture and in the table."""
+    robot = reaching()
+    library = rbdgen.build(robot, functions=["distances", "distance_witness"], target="portable")
+    names = library.manifest["distance_pairs"]["pairs"]
+    assert names[:3] == ["base/0~upper/0", "base/0~fore/0", "upper/0~fore/0"]
+    file = robot.show(pose={"upper_joint": 0.9}).save(tmp_path / "page.html")
+    with opened(chromium, file, "dark") as page:
+        assert page.run("rbdgenShow.segments.filter((each) => each.group.visible).length") == 3, (
+            "the sphere is not there"
+        )
+        before = page.run("rbdgenShow.measured(rbdgenShow.q)")
+        assert min(each["distance"] for each in before) > 0.04
+        canvas = page.tab.locator("#canvas")
+        page.tab.locator("#joints input").nth(1).focus()
+        page.tab.keyboard.press("End")
+        for _ in range(40):
+            page.tab.keyboard.press("ArrowLeft")
+        q = np.array(page.run("[...rbdgenShow.q]"))
+        assert 2.9 < q[1] < 3.1
+        distances, (points, _) = library.distances(q), library.distance_witness(q)
+        found = {each["name"]: each for each in page.run("rbdgenShow.measured(rbdgenShow.q)")}
+        assert list(found) == sorted(names[:3], key=lambda name: distances[names.index(name)])
+        for name, each in found.items():
+            assert np.array_equal(each["ends"], points[names.index(name)])
+            assert each["distance"] == pytest.approx(distances[names.index(name)], abs=1e-14)
+        drawn = page.run(
+            "rbdgenShow.segments.slice(0, 3).map(({stem, balls, look}) => ({"
+            "ends: balls.map((ball) => ball.position.toArray()), middle: stem.position.toArray(),"
+            " length: stem.scale.y, hue: look.color.getHexString()}))"
+        )
+        for segment, each in zip(drawn, found.values(), strict=True):
+            np.testing.assert_allclose(segment["ends"], each["ends"], rtol=0, atol=1e-15)
+            np.testing.assert_allclose(segment["middle"], np.mean(each["ends"], axis=0), rtol=0, atol=1e-15)
+            assert segment["length"] == pytest.approx(
+                np.linalg.norm(np.diff(each["ends"], axis=0)), abs=1e-12
+            )
+        rows = page.run(
+            "[...document.querySelectorAll('#pairs tr')].filter((row) => !row.hidden)"
+            ".map((row) => [row.querySelector('b').textContent, row.querySelector('span').textContent,"
+            " row.cells[1].textContent])"
+        )
+        shown = [(name.replace("  ", ""), text.replace("−", "-")) for _, name, text in rows]
+        assert shown == [(name, f"{1000 * each['distance']:.1f} mm") for name, each in found.items()]
+        marks = [row[0] for row in rows]
+        assert marks[0] == "▲", "the links overlap"
+        assert drawn[0]["hue"] == "d55e00"
+        assert marks == sorted(marks, key="▲◆●".index)
+        assert next(iter(found)) in page.tab.locator("#nearest").inner_text()
+        with_distances = canvas.screenshot()
+        page.tab.get_by_role("button", name="distances").click()
+        page.tab.wait_for_timeout(300)
+        assert canvas.screenshot() != with_distances
+        assert page.run(POOR_CONTRAST) == {}
+        page.tab.locator("#theme").click()
+        assert page.run(POOR_CONTRAST) == {}
+        page.tab.set_viewport_size({"width": 390, "height": 900})
+        page.tab.wait_for_timeout(100)
+        assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert (page.errors, page.requests) == ([], [])
+
+
+def test_pages_without_pairs_say_nothing_of_distances(pages: Mapping[str, Path], chromium: Any) -> None:
+    with opened(chromium, pages["kinds"]) as page:
+        assert page.tab.locator("#distances, #nearest, #nav-distances").count() == 0
+
+
 def replaced_frames(robot: Robot, names: list[str]) -> Robot:
     frames = tuple(robot.known_frames[name] for name in names)
     return replace(robot, model=replace(robot.model, frames=frames))
@@ -228,6 +305,7 @@ def test_all_text_can_be_read_at_every_width(scheme: str, pages: Mapping[str, Pa
             page.tab.set_viewport_size({"width": width, "height": 900})
             page.tab.wait_for_timeout(100)
             assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0, width
+            assert page.run(WITHIN_THE_PICTURE), width
         page.tab.locator("#theme").click()
         assert page.run("rbdgenShow.scheme()") != scheme
         assert page.errors == []
@@ -257,6 +335,28 @@ def test_without_webgl_all_else_works(pages: Mapping[str, Path], launch: Callabl
         assert page.tab.locator("#joints .value").all_text_contents() != before
 
 
+def test_lines_of_c_and_of_the_algorithm_mark_each_other(pages: Mapping[str, Path], chromium: Any) -> None:
+    with opened(chromium, pages["arm"]) as page:
+        line = page.tab.locator("#c div[data-at]").nth(40)
+        line.scroll_into_view_if_needed()
+        line.hover()
+        marked = page.tab.locator("#algorithm .hit")
+        assert marked.count() == 1
+        number = page.run(
+            "[...document.querySelectorAll('#algorithm span')].findIndex((e) => e.matches('.hit'))"
+        )
+        assert line.get_attribute("data-at") == str(number)
+        page.tab.locator("#title").hover()
+        assert marked.count() == 0
+        page.tab.locator("#algorithm span").nth(number).hover()
+        hits = page.run("[...document.querySelectorAll('#c .hit')].map((line) => line.dataset.at)")
+        assert hits
+        assert set(hits) == {str(number)}
+        page.tab.locator("#labels button").first.click()
+        assert page.tab.locator("#algorithm .hit").count() >= 1
+        assert page.errors == []
+
+
 def test_a_hostile_name_is_shown_as_text(tmp_path: Path, chromium: Any) -> None:
     name = "</script><script>window.broken = 1</script>&quot;'`${1}"
     built = RobotBuilder("hostile").add_body(name, **SOLID)
@@ -268,6 +368,15 @@ def test_a_hostile_name_is_shown_as_text(tmp_path: Path, chromium: Any) -> None:
         assert "<img src=x" in seen.tab.locator("#bodies").inner_text()
         assert seen.errors == []
 
+
+WITHIN_THE_PICTURE = """() => {
+  const { boxAt, q, camera } = rbdgenShow, { min, max } = boxAt(q);
+  camera.updateMatrixWorld(true);
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => min.clone().set(
+    (k & 1 ? max : min).x, (k & 2 ? max : min).y, (k & 4 ? max : min).z));
+  const places = corners.map((corner) => corner.project(camera));
+  return places.every(({ x, y }) => Math.max(Math.abs(x), Math.abs(y)) <= 1);
+}"""
 
 POOR_CONTRAST = """() => {
   const luminance = (color) => {

@@ -12,14 +12,14 @@ from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
 BASES: tuple[Base, ...] = ("fixed", "floating")
 
 _FOLDER = Path(__file__).parents[2] / "robots"
-_PUBLIC_FOLDER = Path(
+PUBLIC_FOLDER = Path(
     str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots"))
 )
 
 BUNDLED = {path.stem: path for path in sorted(_FOLDER.glob("*.urdf"))}
 
 PUBLIC = {
-    name: _PUBLIC_FOLDER / path
+    name: PUBLIC_FOLDER / path
     for name, path in (
         ("ur5", "ur_description/urdf/ur5_robot.urdf"),
         ("panda", "panda_description/urdf/panda.urdf"),
@@ -30,10 +30,10 @@ PUBLIC = {
     )
 }
 
-PANDA_COLLISION = _PUBLIC_FOLDER / "panda_description/urdf/panda_collision.urdf"
+PANDA_COLLISION = PUBLIC_FOLDER / "panda_description/urdf/panda_collision.urdf"
 """Panda with spheres and cylinders for collision."""
 
-ICUB = _PUBLIC_FOLDER / "icub_description/robots/icub.urdf"
+ICUB = PUBLIC_FOLDER / "icub_description/robots/icub.urdf"
 """A robot whose frames were rotated on export, so that its offsets contain rounding errors."""
 
 PATHS = {**BUNDLED, **PUBLIC}

@@ -366,6 +366,8 @@ def _show(parsed: argparse.Namespace) -> int:
             functions=names_of(parsed.functions),
             triangles=parsed.triangles,
             shapes=not parsed.no_shapes,
+            all=parsed.all,
+            figures=parsed.figures,
             progress=done,
         )
     tables.warn(errors, page.missing)

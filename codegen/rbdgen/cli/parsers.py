@@ -237,6 +237,14 @@ def show_parser() -> argparse.ArgumentParser:
         help="the number of triangles to keep of all meshes together (default 24000)",
     )
     parser.add_argument("--no-shapes", action="store_true", help="draw a skeleton instead of the shapes")
+    parser.add_argument(
+        "--all", action="store_true", help="show the costs of all functions, which takes long"
+    )
+    parser.add_argument(
+        "--figures",
+        action="store_true",
+        help="show flash and stack of a Cortex-M4F as well; needs arm-none-eabi-gcc",
+    )
     add_robot_options(parser)
     return parser
 

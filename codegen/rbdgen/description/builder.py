@@ -23,6 +23,7 @@ from rbdgen.description.schema import (
     Origin,
     Vector3,
 )
+from rbdgen.description.solids import OnLink, Solid, SolidRole, solids_of
 from rbdgen.errors import DescriptionError
 
 _TYPES: tuple[JointType, ...] = get_args(JointType)
@@ -53,6 +54,7 @@ class RobotBuilder:
         self._links: list[Link] = []
         self._joints: list[Joint] = []
         self._loops: list[Loop] = []
+        self._solids: list[OnLink] = []
         self._name(name, "the robot")
 
     def add_body(
@@ -79,6 +81,8 @@ class RobotBuilder:
         stiffness: float | None = None,
         spring_reference: float | None = None,
         mimic: tuple[str, float, float] | None = None,
+        visual: Solid | Sequence[Solid] = (),
+        collision: Solid | Sequence[Solid] = (),
     ) -> _Built:
         """Adds a body and the joint above it; the first body, the root, has no joint.
 
@@ -114,6 +118,10 @@ class RobotBuilder:
             spring_reference: the position at which the spring is at rest, rad or m; 0 if not given.
             mimic: (joint, multiplier, offset), such as ("left_finger", -1, 0). This joint follows the named
                 one: q = multiplier q_joint + offset, with the offset in rad or m.
+            visual: what the body looks like: one shape or several of `rbdgen.Box`, `Sphere`, `Cylinder`,
+                `Capsule`, `Ellipsoid` and `Mesh`, such as [rbdgen.Box((0.1, 0.1, 0.3), xyz=(0, 0, 0.15))].
+                Without it, the shapes for collision are drawn.
+            collision: the shapes with which the body touches other things, for contacts and distances.
 
         Returns:
             The builder.
@@ -125,6 +133,7 @@ class RobotBuilder:
         self._name(name, "the body")
         origin = Origin(self._vector("xyz", xyz), self._vector("rpy", rpy))
         link = Link(name, self._inertial(mass, com, inertia), self._line)
+        shapes = [*self._on_link(name, "visual", visual), *self._on_link(name, "collision", collision)]
         given = (axis, second_axis, pitch, limit, effort, velocity)
         resistance = {
             "damping": damping,
@@ -142,6 +151,7 @@ class RobotBuilder:
             what = f"{quoted(name)} is the first body, the root, which no joint moves"
             raise self._error(what, "leave out parent, joint, type, axis, xyz, rpy and all else of a joint")
         self._links.append(link)
+        self._solids += shapes
         return self
 
     def add_loop(self: _Built, frame1: str, frame2: str, kind: LoopKind = "frame") -> _Built:
@@ -173,7 +183,7 @@ class RobotBuilder:
         from rbdgen.description.assembly import assembled  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
         tree = assembled(self.name, self._links, self._joints, self._path)
-        return replace(tree, loops=tuple(self._loops))
+        return replace(tree, loops=tuple(self._loops), solids=tuple(self._solids))
 
     @property
     def _line(self) -> int:
@@ -186,6 +196,11 @@ class RobotBuilder:
         """Raises DescriptionError for a name that is empty or not printable."""
         if not (isinstance(name, str) and name.strip() and name.isprintable()):
             raise self._error(f"{quoted(str(name))} is no name for {of}", "give a text of printable letters")
+
+    def _on_link(self, link: str, role: SolidRole, given: object) -> list[OnLink]:
+        """The shapes of an argument of `add_body`, with their numbers checked."""
+        solids = solids_of(role, given, self._numbers, self._error)
+        return [OnLink(link, role, solid, self._line) for solid in solids]
 
     def _type(self, joint: str, given: JointType | None) -> JointType:
         for known in _TYPES:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from rbdgen.description import capsules
 from rbdgen.description.contacts import DEFAULT_PLAN, Contact, ContactSet, Extra, SolverPlan
+from rbdgen.description.solids import OnLink
 
 Vector3 = capsules.Vector3
 JointType = Literal[
@@ -154,3 +155,4 @@ class Description:
     order: Order = "name"  # the order of the joints below a link: by name, or as in the file
     lines: bool = True  # whether messages about several links or joints give the line of each
     file: File | None = field(default=None, compare=False, repr=False)  # None if it was not read from a file
+    solids: tuple[OnLink, ...] = field(default=(), compare=False, repr=False)  # of a robot built in Python

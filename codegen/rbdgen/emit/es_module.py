@@ -14,7 +14,7 @@ from rbdgen.emit.contexts import CArgument
 from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.text import copied, filled
 from rbdgen.errors import EmitError
-from rbdgen.signature import SizedArgument
+from rbdgen.signature import SizedArgument, SizedSignature
 
 NUMBERS: Final = {"double": "Float64Array", "float": "Float32Array"}
 """The typed arrays of the types of numbers."""
@@ -45,6 +45,10 @@ class TypedFunction:
     doc: str
     inputs: tuple[Typed, ...]
     outputs: tuple[Typed, ...]
+    rolled: tuple[str, ...] = ()
+    """The names of the results of its rollout; empty if it is no step."""
+    control: str = ""
+    """The input that has a row for each step of a rollout."""
 
     @property
     def taken(self) -> list[Typed]:
@@ -103,11 +107,20 @@ def es_module(folder: Folder, *, how: str, engine: str, loading: str) -> dict[st
 
 def _typed(function: FolderFunction) -> TypedFunction:
     signature, shown = function.source.signature, function.shown
+    rolling = signature.rolling
+    rolled: dict[str, Any] = {}
+    if rolling is not None:
+        names = [x.name for x in signature.outputs[rolling.state :]]
+        rolled = {
+            "rolled": (*(x.name for x in signature.inputs[: rolling.state]), *names),
+            "control": signature.inputs[rolling.control].name,
+        }
     return TypedFunction(
         shown.name,
         shown.doc,
         tuple(map(_argument, signature.inputs, shown.inputs)),
         tuple(map(_argument, signature.outputs, shown.outputs)),
+        **rolled,
     )
 
 
@@ -146,10 +159,19 @@ def _rows(folder: Folder) -> list[str]:
                 "summary": function.source.doc,
                 "inputs": list(map(_row, function.source.signature.inputs)),
                 "outputs": list(map(_row, function.source.signature.outputs)),
+                **_rolling(function.source.signature),
             }
         )
         for function in folder.functions
     ]
+
+
+def _rolling(signature: SizedSignature) -> dict[str, Any]:
+    """What a rollout of a step needs to know of its arguments; nothing for other functions."""
+    rolling = signature.rolling
+    if rolling is None:
+        return {}
+    return {"rolling": {"state": rolling.state, "control": rolling.control, "further": list(rolling.further)}}
 
 
 def _row(argument: SizedArgument) -> dict[str, Any]:

@@ -51,7 +51,8 @@ class Robot:
             q: the configuration at the beginning, (nq,). By default joints are at 0, or at the nearer limit.
             options: as those of `rbdgen show`: `pose` has the positions of joints by name instead of q,
                 `functions` names functions whose C is shown besides, `triangles` is the number of triangles
-                of all meshes together, and `shapes=False` draws a skeleton.
+                of all meshes together, `shapes=False` draws a skeleton, `all=True` shows the costs of all
+                functions, and `figures=True` flash and stack of a Cortex-M4F.
 
         Raises:
             OptionError: an unknown function or joint, or a value that is no configuration.

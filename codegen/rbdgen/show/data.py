@@ -26,7 +26,7 @@ class PageData:
 
     title: str
     source: str
-    """The name of the description's file; empty for a robot that was built in Python."""
+    """The name of the description's file; empty for a robot that was not read from a file."""
     manifest: Mapping[str, Any]
     """The manifest of the folder whose C the page runs: sizes, joints, bodies, contacts and functions."""
     engine: str
@@ -40,6 +40,10 @@ class PageData:
     """The radii of the spheres of contacts in m, by the names of the contacts."""
     frames: Sequence[int]
     """For every body the index of its frame among those of `frame_placement`; -1 if it has none."""
+    costs: Mapping[str, Mapping[str, Any]]
+    """The facts of functions that the page only counts, as in the manifest."""
+    figures: Mapping[str, Mapping[str, int]]
+    """The bytes of `flash` and of `stack` of functions on a Cortex-M4F in float; empty if not asked for."""
     code: Mapping[str, Code]
     """The texts of the functions that are shown line by line."""
     links: Sequence[Mapping[str, Any]]

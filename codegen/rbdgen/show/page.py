@@ -35,7 +35,8 @@ from rbdgen.pipeline.page import designed
 from rbdgen.pipeline.progress import Progress, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import template_root
-from rbdgen.show.algorithm import text_of
+from rbdgen.show.algorithm import Algorithm, algorithm_of
+from rbdgen.show.costs import Costs, costs_of
 from rbdgen.show.data import Code, PageData
 from rbdgen.show.ellipsoid import ellipsoid_of
 from rbdgen.show.plausible import doubts
@@ -102,6 +103,8 @@ def page_of(
     functions: Sequence[str] = (),
     triangles: int = BUDGET,
     shapes: bool = True,
+    all: bool = False,
+    figures: bool = False,
     progress: Progress = silent,
 ) -> Page:
     """Makes the page of a robot. The same robot and options give the same bytes.
@@ -113,6 +116,8 @@ def page_of(
         functions: functions whose C and cost the page shows besides those that it needs.
         triangles: the number of triangles to keep of all meshes together.
         shapes: whether the shapes of the description are drawn; without them, a skeleton is.
+        all: whether the costs of all other functions of the robot are shown as well.
+        figures: whether flash and stack of a Cortex-M4F are measured, which needs arm-none-eabi-gcc.
         progress: is told what is designed.
 
     Raises:
@@ -122,11 +127,13 @@ def page_of(
     start = _start(robot, q, pose or {})
     options = Options(functions=functions_of(seen, functions), target="portable", emit=("javascript",))
     sources = designed(Request(seen, options, package=False), user_cache(), progress)
+    costs = costs_of(seen, sources, every=all, figures=figures, progress=progress)
     scene = Scene(robot)
     shown = drawn(robot, triangles=triangles, shapes=shapes, scene=scene)
     doubted = doubts(scene) if shapes else {}
     engine, program, missing = _program(sources)
-    data = _data(robot, seen, sources, shown, start, engine, [*missing, *shown.missing], doubted, functions)
+    missing += [*shown.missing, *costs.missing]
+    data = _data(robot, seen, sources, shown, start, engine, missing, doubted, functions, costs)
     return Page(_html(data, program, shown.blob), tuple(data.missing))
 
 
@@ -177,28 +184,37 @@ def _data(
     missing: Sequence[str],
     doubted: Mapping[int, Sequence[str]],
     asked: Sequence[str],
+    costs: Costs,
 ) -> PageData:
     manifest = sources.manifest
     return PageData(
         title=robot.name,
-        source=Path(robot.description.path).name,
+        source="" if robot.description.file is None else Path(robot.description.path).name,
         manifest=manifest,
         engine=engine,
         ellipsoids=[_ellipsoid(body) for body in robot.model.bodies],
         neutral=[float(x) for x in neutral(seen.model)],
         radii={contact.name: contact.radius for contact in seen.model.contacts},
         frames=_frames_of(manifest),
+        costs=costs.others,
+        figures=costs.figures,
         code=dict(_code(seen, sources, [*SHOWN_AS_C, *asked])),
         links=shown.links,
         meshes=shown.meshes,
         triangles=shown.triangles,
-        missing=missing,
-        warnings=robot.warnings,
+        missing=_without_folder(robot, missing),
+        warnings=_without_folder(robot, robot.warnings),
         doubts=doubted,
         q=start.q,
         pose=start.pose,
         equations=_equations(robot),
     )
+
+
+def _without_folder(robot: Robot, lines: Sequence[str]) -> list[str]:
+    """Lines about the robot with the name of its file alone, as its folder is that of another machine."""
+    path = robot.description.path
+    return [line.replace(path, Path(path).name) for line in lines] if robot.description.file else list(lines)
 
 
 def _ellipsoid(body: Body) -> dict[str, Any] | None:
@@ -223,8 +239,10 @@ def _code(robot: Robot, sources: Sources, names: Sequence[str]) -> Iterator[tupl
             continue
         row = lookup(name, robot.model)
         form = next((form for form in row.forms if form.name == facts["form"]), None)
-        text = "" if form is None or row.differentiated else text_of(robot.model, row, form)
-        yield name, Code(owners(sources.files[facts["source"]]), text)
+        algorithm = Algorithm()
+        if form is not None and not row.differentiated:
+            algorithm = algorithm_of(robot.model, row, form)
+        yield name, Code(owners(sources.files[facts["source"]], algorithm.line), algorithm.text)
 
 
 def _equations(robot: Robot) -> str:

@@ -32,7 +32,7 @@ class Scene:
         self._meshes = {name: [Part(None, surface)] for name, surface in read.meshes.items()}
         self._refused: set[str] = set()
         file = robot.description.file
-        self._files = MeshFiles(file.path if file else "")
+        self._files = MeshFiles(file.path if file else None)
         self._reader = Reader()
 
     def parts(self, shape: Shape) -> list[Part]:

@@ -38,6 +38,9 @@ MOTION = "step_rk4"
 FRICTION_MOTION = "contact_step_servo"
 """The step of a robot with contacts that the floor can touch."""
 
+DISTANCES = "distance_witness"
+"""The function of robots with pairs of capsules: the nearest points of each pair."""
+
 LOOP_MOTION = ("contact_aba", "contact_impulse")
 """The functions that a step of a robot with closed loops alone is made of."""
 
@@ -71,6 +74,8 @@ def functions_of(robot: Robot, asked: Sequence[str]) -> tuple[str, ...]:
     """The functions of the page: those that it needs, and those that are asked for besides."""
     model = robot.model
     names = [*ALWAYS]
+    if model.distances.own:
+        names.append(DISTANCES)
     if model.sizes["nv"] <= FEW:
         names.insert(6, SMALL)
     if not model.contacts:

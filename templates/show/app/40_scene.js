@@ -22,7 +22,7 @@ const hueOf = (body) => body < 0 ? "#9aa3b0" : HUES[body % HUES.length];
 
 /** What can be drawn, by the name on its button. */
 const layers = {
-  shapes: [], skeleton: [], "joint axes": [], frames: [], inertia: [], "centre of mass": [], contacts: [],
+  shapes: [], skeleton: [], "joint axes": [], frames: [], inertia: [], "centre of mass": [], contacts: [], distances: [],
 };
 
 const matrixOf = ({ R, p }) => new T.Matrix4().set(

@@ -48,6 +48,7 @@ function frameView() {
 
 const shownLayers = new Set(hasShapes ? ["shapes"] : ["skeleton", "joint axes"]);
 if (feet.length) shownLayers.add("contacts");
+if (segments.length) shownLayers.add("distances");
 
 function showLayers() {
   for (const [name, objects] of Object.entries(layers))
@@ -84,11 +85,16 @@ function mark(body) {
 
 // ---- Size and scheme
 
+/** Whether the user has turned the robot. Until then it fills the view, also when the size of the view changes. */
+let turned = false;
+orbit?.addEventListener("start", () => { turned = true; });
+
 function resize() {
   const area = $("view").getBoundingClientRect();
   renderer?.setSize(area.width, area.height, false);
   camera.aspect = area.width / area.height;
   camera.updateProjectionMatrix();
+  if (!turned) frameView();
   mustDraw = true;
 }
 new ResizeObserver(resize).observe($("view"));

@@ -177,6 +177,7 @@ function refresh() {
   showJoints();
   if (has("com")) middle.position.set(...first("com", { q }));
   drawForces(q, forces);
+  drawDistances(q);
   drawMatrices();
   mustDraw = true;
 }

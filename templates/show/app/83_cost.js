@@ -7,16 +7,23 @@ const PARTS = [
 const count = (operations, kinds) => kinds.reduce((sum, kind) => sum + (operations[kind] ?? 0), 0);
 const OTHERS = (operations) => operations.total - PARTS.reduce((sum, [, kinds]) => sum + count(operations, kinds), 0);
 
-const costs = Object.entries(manifest.functions).sort(([, a], [, b]) => a.operations.total - b.operations.total);
+const costs = Object.entries({ ...manifest.functions, ...data.costs }).sort(([, a], [, b]) => a.operations.total - b.operations.total);
 const mostOperations = Math.max(...costs.map(([, facts]) => facts.operations.total));
 
+/** Flash and stack of a small machine, if they were measured. */
+const measures = Object.keys(data.figures).length ? ["flash", "stack"] : [];
+const bytes = (size) => size === undefined ? "·" : size < 1000 ? `${size} B` : `${digits(size / 1000, 3)} kB`;
 const key = element("span", { className: "key" }, ...PARTS.map(([text, , hue]) => {
   const square = element("i");
   square.style.background = `var(${hue})`;
   return element("span", {}, square, text);
 }), element("span", { text: "◇ other forms" }));
 $("bars").append(element("div", { className: "bar-row head" }, element("span", { text: "function" }), key,
-  element("span", { className: "total", text: "operations" })));
+  element("span", { className: "total", text: "operations" }),
+  ...measures.map((name) => element("span", { className: "total", text: name }))));
+$("bars").classList.toggle("measured", measures.length > 0);
+if (measures.length) $("cost-lead").append(" Flash and stack are those of a Cortex-M4F in float, with all that a function calls.");
+if (Object.keys(data.costs).length) $("cost-lead").append(" The page itself runs some of these functions; the others are only counted.");
 
 function svg(tag, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -46,7 +53,8 @@ function barOf(name, facts) {
 
 for (const [name, facts] of costs) {
   const total = element("span", { className: "total", text: grouped(facts.operations.total) });
-  const row = element("div", { className: "bar-row" }, element("code", { text: name }), barOf(name, facts), total);
+  const row = element("div", { className: "bar-row" }, element("code", { text: name, title: name }), barOf(name, facts), total,
+    ...measures.map((which) => element("span", { className: "total", text: bytes(data.figures[name]?.[which]) })));
   const lines = [[facts.operations.total, facts.form], ...PARTS.map(([text, kinds]) => [count(facts.operations, kinds), text])];
   const rest = OTHERS(facts.operations);
   if (rest) lines.push([rest, "comparisons and others"]);

@@ -6,25 +6,33 @@ function markCode(match) {
   for (const line of $("c").children) line.classList.toggle("hit", match(line.dataset));
 }
 
-function markAlgorithm(quantity) {
-  const word = quantity && new RegExp(`\\b${quantity}\\b`);
-  for (const line of $("algorithm").children)
-    line.classList.toggle("hit", !!word && !line.classList.contains("text") && word.test(line.textContent));
+/** Marks lines of the algorithm, by their numbers, and scrolls its box to the first of them. */
+function markAlgorithm(numbers) {
+  const box = $("algorithm"), marked = new Set(numbers);
+  [...box.children].forEach((line, number) => line.classList.toggle("hit", marked.has(number)));
+  const first = box.querySelector(".hit"), space = 40;
+  if (!first) return;
+  const top = first.offsetTop - box.offsetTop;
+  if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - space) box.scrollTop = top - space;
 }
 
-function lineOfC([text, quantity, index], number) {
+/** The lines of the algorithm that the lines of C come from for which a test is true. */
+const linesOf = (test) => [...$("c").children].filter((line) => "at" in line.dataset && test(line.dataset)).map((line) => +line.dataset.at);
+
+function lineOfC([text, quantity, index, at], number) {
   const [, code, comment] = text.match(/^(.*?)(\/\*.*\*\/)?\s*$/);
   const gutter = element("span"), words = element("s", {}, code, comment ? element("em", { text: comment }) : "");
   const line = element("div", {}, element("u", { text: number + 1 }), gutter, words);
   if (!quantity) return line;
   line.dataset.quantity = quantity;
+  if (at !== null) line.dataset.at = at;
   if (index === null) return line;
   line.dataset.index = index;
   if (bodies[index]) gutter.style.background = hueOf(index);
   line.onmouseenter = () => {
     if (keptQuantity) return;
     markCode((of) => of.quantity === quantity && +of.index === index);
-    markAlgorithm(quantity);
+    markAlgorithm(at === null ? [] : [at]);
     const area = line.getBoundingClientRect();
     const body = bodies[index] ? `: ${bodies[index].name}` : "";
     tip({ clientX: area.left + 30, clientY: area.bottom - 10 }, `${quantity}[${index}]${body}`);
@@ -33,7 +41,7 @@ function lineOfC([text, quantity, index], number) {
     tip();
     if (keptQuantity) return;
     markCode(() => false);
-    markAlgorithm(null);
+    markAlgorithm([]);
   };
   return line;
 }
@@ -47,8 +55,8 @@ function showLabels(lines) {
       keptQuantity = pressed ? quantity : null;
       for (const other of $("labels").children) other.setAttribute("aria-pressed", other === label && pressed);
       markCode((of) => pressed && of.quantity === quantity);
-      markAlgorithm(keptQuantity);
-      for (const id of ["c", "algorithm"]) $(id).querySelector(".hit")?.scrollIntoView({ block: "nearest" });
+      markAlgorithm(linesOf((of) => of.quantity === keptQuantity));
+      $("c").querySelector(".hit")?.scrollIntoView({ block: "nearest" });
     });
     label.title = `${number} lines`;
     return label;
@@ -58,10 +66,12 @@ function showLabels(lines) {
 function showAlgorithm(text) {
   $("algorithm").parentElement.classList.toggle("one", !text);
   let inText = false;
-  $("algorithm").replaceChildren(...text.split("\n").map((words) => {
+  $("algorithm").replaceChildren(...text.split("\n").map((words, number) => {
     const quotes = (words.match(/"""/g) ?? []).length;
     const line = element("span", { text: words || " ", className: inText || quotes ? "text" : "" });
     if (quotes === 1) inText = !inText;
+    line.onmouseenter = () => keptQuantity || markCode((of) => of.at === String(number));
+    line.onmouseleave = () => keptQuantity || markCode(() => false);
     return line;
   }));
 }

@@ -63,5 +63,5 @@ requestAnimationFrame(frame);
 /** What scripts and tests may use. */
 window.rbdgenShow = {
   ready: true, data, functions, call, q, v, target, coordinates, nodes, log, setMode, step, note, refresh, move, openings,
-  feet, forces, boxAt, camera, frameView, time: () => time, scheme: () => scheme,
+  feet, forces, measured, segments, boxAt, scene, renderer, ground: [grid, shade], camera, frameView, time: () => time, scheme: () => scheme,
 };

@@ -26,13 +26,16 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 class MeshFiles:
     """The files of meshes of one description."""
 
-    def __init__(self, path: str) -> None:
-        """`path` is the absolute path of the description."""
-        self._folder = Path(path).resolve().parent
+    def __init__(self, path: str | None) -> None:
+        """`path` is the absolute path of the description; None stands for a robot that is built in Python,
+        whose program chooses its files itself, so that they may be anywhere on this machine."""
+        self._folder = Path.cwd() if path is None else Path(path).resolve().parent
         self._above = [x for x in (self._folder, *self._folder.parents) if x != x.parent]
         self._home = next(
             (x for _, x in packages_around(self._folder)), (self._above or [self._folder])[:2][-1]
         )
+        if path is None:
+            self._home = Path(self._folder.anchor)
         self._packages: dict[str, Path | None] = {}
 
     def find(self, name: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,6 @@ Role: TypeAlias = Literal["visual", "collision"]
 Kind: TypeAlias = Literal["box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh"]
 
 Color: TypeAlias = tuple[float, float, float, float]
-
-FARTHEST: Final = 1e6
-"""The largest size and the largest coordinate of a shape, in m."""
 
 
 class Triangles(NamedTuple):

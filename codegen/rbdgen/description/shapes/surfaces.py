@@ -20,7 +20,7 @@ class Surfaces:
 
     def __init__(self, description: Description, shapes: Shapes) -> None:
         self._shapes = shapes
-        self._files = MeshFiles(description.file.path if description.file else "")
+        self._files = MeshFiles(description.file.path if description.file else None)
         self._reader = Reader()
         self._read: dict[str, Array] = {}
 

@@ -14,7 +14,8 @@ from lxml import etree
 
 from rbdgen.description.document import Document, describe_element, line_of
 from rbdgen.description.quoting import escaped
-from rbdgen.description.shapes.shape import FARTHEST, Color, Role, Shape, Shapes, clipped
+from rbdgen.description.shapes.shape import Color, Role, Shape, Shapes, clipped
+from rbdgen.description.solids import FARTHEST
 from rbdgen.description.urdf import origin_of
 from rbdgen.errors import DescriptionError
 from rbdgen.spatial.ops import Transform, Vector

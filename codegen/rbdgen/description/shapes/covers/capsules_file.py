@@ -27,7 +27,7 @@ from rbdgen.description.capsules import Capsule
 from rbdgen.description.document import read_most
 from rbdgen.description.quoting import escaped, quoted, told
 from rbdgen.description.shapes.covers.swept import Array, Swept, between, millimetres
-from rbdgen.description.shapes.shape import FARTHEST
+from rbdgen.description.solids import FARTHEST
 from rbdgen.errors import DescriptionError
 from rbdgen.wording import choose
 

@@ -89,6 +89,7 @@ BACKENDS: Final = (
     Backend("project"),
     Backend("python"),
     Backend("readme"),
+    Backend("rust", asked=True, adds="a crate of Rust without std, which compiles and calls the C"),
     Backend("webassembly"),
 )
 """The backends, in the order in which a folder lists their files.

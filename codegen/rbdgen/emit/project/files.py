@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
-from rbdgen.emit.text import filled
+from rbdgen.emit.text import filled, release_of
 
 
 def files(folder: Folder) -> dict[str, str]:
@@ -28,9 +26,3 @@ def files(folder: Folder) -> dict[str, str]:
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
-
-
-def release_of(version: str) -> str:
-    """The numbers at the beginning of a version, which are a version for CMake: 0.2.0 of 0.2.0rc1."""
-    found = re.match(r"\d+(?:\.\d+){0,3}", version, re.ASCII)
-    return found[0] if found else "0"

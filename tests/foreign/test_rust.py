@@ -28,7 +28,7 @@ def passed(folder: Path, build: Path) -> list[str]:
     printed = attempted("cargo", "test", "--offline", "--locked", "--target-dir", build, cwd=folder)
     assert printed.returncode == 0, printed.stdout + printed.stderr
     assert "warning" not in printed.stderr
-    return re.findall(r"^test (\w+) \.\.\. ok$", printed.stdout, re.MULTILINE)
+    return sorted(re.findall(r"^test (\w+) \.\.\. ok$", printed.stdout, re.MULTILINE))
 
 
 def test_a_program(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class Backend:
     """The library that its C files and the functions that they call are compiled into; `{robot}` stands for
     the name of the robot. Empty for none.
     """
+    needs: tuple[str, ...] = ()
+    """The other backends whose files its files need; `--emit` names them with it."""
     loaded_by: str = ""
     """The program that opens the library, in words, for the build files."""
 
@@ -72,6 +74,12 @@ class Backend:
 
 
 BACKENDS: Final = (
+    Backend(
+        "acados",
+        asked=True,
+        adds="a Python module that makes models for acados, with the functions of casadi",
+        needs=("casadi",),
+    ),
     Backend("c"),
     Backend("batch"),
     Backend(
@@ -82,10 +90,30 @@ BACKENDS: Final = (
         loaded_by="casadi.external",
     ),
     Backend(
+        "crocoddyl",
+        asked=True,
+        adds="models for Crocoddyl in C++ (DifferentialActionModelAbstract)",
+    ),
+    Backend(
+        "eigen",
+        asked=True,
+        adds="a C++ header with column-major matrices of Eigen, as those of Pinocchio",
+    ),
+    Backend(
+        "fmu",
+        asked=True,
+        adds="an FMU of FMI 3.0 for co-simulation of step (fmu:NAME: of another integration step)",
+        library="{robot}_fmu.so",
+        loaded_by="fmu/pack.py",
+    ),
+    Backend(
         "javascript",
         asked=True,
         adds="functions as an ES module in JavaScript, for web pages and node",
     ),
+    Backend("julia", asked=True, adds="a module of Julia"),
+    Backend("matlab", asked=True, adds="a script of MATLAB that makes blocks of Simulink"),
+    Backend("ocs2", asked=True, adds="models for OCS2 in C++ (SystemDynamicsBase)"),
     Backend("project"),
     Backend("python"),
     Backend("readme"),
@@ -102,7 +130,13 @@ ON_REQUEST: Final = {backend.name: backend for backend in BACKENDS if backend.as
 
 
 def asked_for(emit: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The names in `--emit`, each with the text after its colon (empty if there is no colon)."""
-    for one in emit:
-        name, _, detail = one.partition(":")
-        yield name, detail
+    """The names in `--emit`, each with the text after its colon (empty if there is no colon), and then the
+    names of backends that these need."""
+    named = [(name, detail) for name, _, detail in (one.partition(":") for one in emit)]
+    yield from named
+    known = {name for name, _ in named}
+    for name, _ in named:
+        for needed in ON_REQUEST[name].needs if name in ON_REQUEST else ():
+            if needed not in known:
+                known.add(needed)
+                yield needed, ""

@@ -117,6 +117,7 @@ BACKENDS: Final = (
     Backend("project"),
     Backend("python"),
     Backend("readme"),
+    Backend("ros2", asked=True, adds="a package of ROS 2 with inverse dynamics and an effort controller"),
     Backend("rust", asked=True, adds="a crate of Rust without std, which compiles and calls the C"),
     Backend("webassembly"),
 )

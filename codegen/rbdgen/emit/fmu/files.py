@@ -67,7 +67,7 @@ def files(folder: Folder) -> dict[str, str]:
 def _variables(folder: Folder, moving: MovingFunction) -> list[Variable]:
     inputs, motion = moving.signature.inputs, moving.motion
     starts = {0: folder.facts.manifold.neutral().tolist()}
-    found = []
+    found: list[Variable] = []
     for k, x in enumerate(inputs):
         if k == motion.time_step:
             continue

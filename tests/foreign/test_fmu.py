@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.recipes import recipe
 from support.tools import attempted, need, need_modules, ran
 
 import rbdgen
@@ -59,6 +61,16 @@ def test_a_simulation(packed: Path) -> None:
             q, v, *rest = library.contact_step(q, v, np.zeros(2), 0.01 / 3, friction=[0.5])
     assert len(result) == 11
     assert np.shape(result["residual"][0]) == np.shape(np.ravel(rest[-1]))
+
+
+def test_the_recipe(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program of the page runs, here with an FMU that falls onto the ground."""
+    shutil.copy(packed, tmp_path / "double_pendulum.fmu")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(recipe("FMI", "python")[0], names)
+    assert len(names["result"]) == 101
+    assert np.isfinite(names["result"]["q"]).all()
 
 
 def test_an_instance(packed: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.carts import cart_with_a_ball
-from support.tools import need, ran
+from support.tools import need, own_lines, ran
 
 import rbdgen
 from rbdgen.errors import OptionError
@@ -148,6 +148,15 @@ def test_bad_calls(acados: dict[str, ModuleType], call: Any, message: str) -> No
     with pytest.raises(ValueError, match=r"^") as caught:
         call(acados["leaning"])
     assert str(caught.value) == message
+
+
+def test_a_users_problem_is_short() -> None:
+    """The problem of the page, which acados itself solved by hand, has the lines that the page says."""
+    text = (HERE.parents[1] / "docs" / "optimal-control.md").read_text(encoding="utf-8")
+    program = text.partition("```python\n")[2].partition("```")[0]
+    compile(program, "optimal-control.md", "exec")
+    assert f"The whole problem has {own_lines(program)} lines:" in text
+    assert own_lines(program) <= 60
 
 
 def test_models_in_cpp(tmp_path: Path) -> None:

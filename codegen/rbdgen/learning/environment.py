@@ -7,6 +7,7 @@ calls. The integration step of a library computes the motion of all copies in on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,11 +174,8 @@ class Environment:
             BuildError: Gymnasium is missing.
             OptionError: `num_envs` is no positive number, or the framework is not NumPy.
         """
-        from rbdgen.learning import in_gymnasium  # noqa: PLC0415  (an extra)
-
-        if num_envs is None:
-            return in_gymnasium.Single(self)
-        return in_gymnasium.Vector(self, num_envs)
+        module = import_module("rbdgen.learning.in_gymnasium")  # late, as it needs an extra
+        return module.Single(self) if num_envs is None else module.Vector(self, num_envs)
 
     def _moved(self, q: Any, v: Any, tau: Any) -> Sequence[Any]:
         """The results of the integration after all substeps."""

@@ -51,7 +51,7 @@ def files(folder: Folder) -> dict[str, str]:
     identity = f"{folder.facts.urdf_sha256} {folder.facts.version} {moving.function.shown.symbol}"
     context = {
         "robot": folder.robot,
-        "step": moving,
+        "moving": moving,
         "variables": variables,
         "time_step": literal(TIME_STEP, "double"),
         "token": hashlib.sha256(identity.encode()).hexdigest()[:32],

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.carts import cart_with_a_ball
-from support.tools import need, own_lines, ran
+from support.tools import EIGEN, need, own_lines, ran
 
 import rbdgen
 from rbdgen.errors import OptionError
@@ -161,7 +161,7 @@ def test_a_users_problem_is_short() -> None:
 
 def test_models_in_cpp(tmp_path: Path) -> None:
     """The derivatives of both models and of the state agree with differences; matrices are transposed."""
-    need("g++", packages="g++ libeigen3-dev")
+    need("g++", packages="g++")
     options = {"functions": ["aba"], "compiled": False}
     arm = rbdgen.generate("double_pendulum", tmp_path, emit=["crocoddyl", "ocs2"], **options)
     robot = rbdgen.load_robot(cart_with_a_ball())
@@ -170,7 +170,7 @@ def test_models_in_cpp(tmp_path: Path) -> None:
     ran("gcc", "-O1", "-std=c99", "-c", f"-I{arm}", f"-I{cart}", *sources, cwd=tmp_path)
     folders = [arm, arm / "crocoddyl", arm / "ocs2", cart, cart / "crocoddyl", cart / "eigen"]
     warnings = ["-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
-    system = [part for folder in (HERE / "headers", "/usr/include/eigen3") for part in ("-isystem", folder)]
+    system = [part for folder in (HERE / "headers", EIGEN) for part in ("-isystem", folder)]
     includes = [f"-I{folder}" for folder in folders]
     program = [HERE / "optimal_control.cpp", *tmp_path.glob("*.o"), "-o", "check", "-lm"]
     ran("g++", "-std=c++17", *warnings, *system, *includes, *program, cwd=tmp_path)

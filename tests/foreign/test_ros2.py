@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.carts import cart_with_a_ball
 from support.recipes import recipe
-from support.tools import need, own_lines, ran
+from support.tools import EIGEN, need, own_lines, ran
 
 import rbdgen
 from rbdgen.emit.ros2.files import _text
@@ -28,13 +28,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("older", [False, True])
 def test_plugins(folder: Path, tmp_path: Path, *, older: bool) -> None:
     """The solver, its parts, and the controller of the recipe, with the interfaces of newer and older ROS."""
-    need("g++", packages="g++ libeigen3-dev")
+    need("g++", packages="g++")
     (user,) = recipe("ROS 2", "cpp")
     assert own_lines(user) <= 40
     (tmp_path / "user.cpp").write_text(user)
     sources = [p for p in folder.glob("*.c") if "batch" not in p.name and "selftest" not in p.name]
     ran("gcc", "-O1", "-std=c99", "-c", f"-I{folder}", *sources, cwd=tmp_path)
-    system = [x for path in (HERE / "headers", "/usr/include/eigen3") for x in ("-isystem", path)]
+    system = [x for path in (HERE / "headers", EIGEN) for x in ("-isystem", path)]
     own = ["-I.", f"-I{folder}", f"-I{folder / 'ros2' / 'include'}", *(["-DOLDER_ROS"] if older else [])]
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
     programs = [HERE / "ros2.cpp", folder / "ros2" / "src" / "plugins.cpp", *tmp_path.glob("*.o")]

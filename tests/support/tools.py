@@ -6,10 +6,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 import pytest
+
+EIGEN: Final = Path(str(files("casadi"))) / "include" / "eigen3"
+"""The folder of the headers of Eigen, which CasADi brings."""
 
 
 def need(*programs: str, packages: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.recipes import recipe
+from support.recipes import PAGE, recipe
 from support.tools import attempted, need, own_lines, ran
 from support.toys import Q, V, facts, inertia, straight, torque
 
@@ -48,6 +48,8 @@ def test_a_program(tmp_path: Path) -> None:
     library = rbdgen.build(robot, functions=["step"])
     expected = library.step([0.3, -0.7], [0.1, 0.2], np.zeros(2), 0.01)
     assert printed == f"({', '.join(str(x.tolist()) for x in expected)})\n"
+    told = ", ".join(f"[{', '.join(f'{number:.5f}' for number in x)}]" for x in expected)
+    assert f"`({told})`" in PAGE.read_text(encoding="utf-8")
     assert passed(folder, tmp_path / "build") == [
         "bits_in_c",
         "step",

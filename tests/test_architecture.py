@@ -42,6 +42,7 @@ STAGES = (
     ("figures",),
     ("toolchain",),
     ("frameworks",),
+    ("learning",),
     ("bounds",),
     ("pipeline",),
     ("symbolic",),

@@ -304,7 +304,8 @@ def build(
         budget: the largest number of operations of an unrolled function, by default 2 000 000.
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
         emit: ["casadi"] also writes functions for `casadi.external`; ["casadi:32"] adds functions that take
-            32 states per call. ["javascript"] also writes the functions as an ES module in JavaScript.
+            32 states per call. ["javascript"] also writes the functions as an ES module in JavaScript, and
+            ["rust"] a crate; `rbdgen ROBOT --help` lists all names.
         target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, and small
             machines, for which `ram` bounds the stack and the arguments of functions, in bytes.
 

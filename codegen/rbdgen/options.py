@@ -65,8 +65,8 @@ class Options:
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()
     """The files that are written in addition to C: "casadi" stands for functions for `casadi.external` that
-    take one state per call, and "casadi:32" adds functions that take 32 states. "javascript" stands for the
-    functions as an ES module.
+    take one state per call, and "casadi:32" adds functions that take 32 states. The table in `emit.backends`
+    has all names.
     """
     coordinates: bool = False
     """Whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of q, rather than

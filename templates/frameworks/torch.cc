@@ -53,14 +53,59 @@ Tensors dispatched(at::TensorList inputs, int64_t key)
     return op.call(inputs, key);
 }
 
-/* The product with Jacobians at `point` that `key` selects; `key` is 0 for a function that is such a product itself. The vectors
-   are inserted before the last `behind` inputs. */
+/* Asks Python for the key of the product with second derivatives of the function of a product; if there is none, the key is 0
+   and the reason is written to `why`. Python builds the product when it is first asked for. */
+using Asked = int64_t (*)(int64_t key, char *why, size_t size);
+
+std::atomic<Asked> asked{nullptr};
+
+int64_t second_key(const rbdgen::Function &function)
+{
+    char why[1024] = "";
+    const Asked ask = asked.load(std::memory_order_acquire);
+    const int64_t key = ask == nullptr ? 0 : ask(function.key, why, sizeof why);
+    TORCH_CHECK_NOT_IMPLEMENTED(key != 0, why);
+    return key;
+}
+
+/* The product with derivatives at `point` that `key` selects; `key` is 0 for a function that has none. The vectors are inserted
+   before the last `behind` inputs. */
 Tensors product(Tensors point, const Tensors &vectors, int64_t key, size_t behind)
 {
-    TORCH_CHECK_NOT_IMPLEMENTED(key != 0, "lib.torch: PyTorch asks for derivatives of derivatives, which lib.torch lacks; "
-                                          "take NAME_hvp of the library, or first derivatives alone");
+    TORCH_CHECK_NOT_IMPLEMENTED(key != 0, "lib.torch: PyTorch asks for third derivatives, which lib.torch lacks");
     point.insert(point.end() - behind, vectors.begin(), vectors.end());
     return dispatched(point, key);
+}
+
+/* The inputs of f among the inputs of a function, and the vectors of a product. */
+std::pair<Tensors, Tensors> split(const Tensors &inputs, const rbdgen::Function &function)
+{
+    const auto first = inputs.begin() + (function.point - function.behind), last = inputs.end() - function.behind;
+    Tensors point(inputs.begin(), first);
+    point.insert(point.end(), last, inputs.end());
+    return {point, {first, last}};
+}
+
+/* The rate of J^T y_bar at `point` along x_dot. A function does not depend on the length of a quaternion, so its gradient is
+   inversely proportional to that length, which adds a term along the quaternion. */
+Tensors second(const Tensors &point, const Tensors &y_bar, const Tensors &x_dot, const rbdgen::Function &function)
+{
+    Tensors vectors = y_bar;
+    vectors.insert(vectors.end(), x_dot.begin(), x_dot.end());
+    Tensors found = product(point, vectors, second_key(function), function.behind);
+    if (function.quaternions.empty() || function.curved.empty())
+        return found;
+    const Tensors gradient = product(point, y_bar, function.vjp, function.behind);
+    for (const int64_t k : function.curved) {
+        const at::Tensor &q = point[function.by[k]];
+        at::Tensor changed = found[k].clone();
+        for (const int64_t at : function.quaternions) {
+            const auto own = [at](const at::Tensor &x) { return x.narrow(-1, at, 4); };
+            own(changed).sub_(own(q).mul(own(x_dot[k])).sum({-1}, true).mul(own(gradient[k])));
+        }
+        found[k] = changed;
+    }
+    return found;
 }
 
 struct Backward : torch::autograd::Node {
@@ -69,15 +114,26 @@ struct Backward : torch::autograd::Node {
 
     torch::autograd::variable_list apply(torch::autograd::variable_list &&given) override
     {
-        Tensors point, bars;
+        Tensors all, bars;
         for (const auto &input : inputs)
-            point.push_back(input.unpack());
+            all.push_back(input.unpack());
         for (size_t i = 0; i < given.size(); ++i)
             bars.push_back(given[i].defined() ? given[i] : input_metadata(i).zeros_like());
-        const Tensors found = product(std::move(point), bars, function->vjp, function->behind);
         torch::autograd::variable_list gradients(inputs.size());
-        for (size_t i = 0; i < found.size(); ++i)
-            gradients[function->by[i]] = found[i];
+        const auto [point, vectors] = split(all, *function);
+        if (function->role == rbdgen::kValue) {
+            put(gradients, product(point, bars, function->vjp, function->behind));
+            return gradients;
+        }
+        /* A product is linear in its vectors: its transpose is the other product. */
+        const bool transposed = function->role == rbdgen::kTransposed;
+        if (wanted(vectors.size())) {
+            const Tensors found = product(point, bars, transposed ? function->jvp : function->vjp, function->behind);
+            for (size_t i = 0; i < found.size(); ++i)
+                gradients[function->point - function->behind + i] = found[i];
+        }
+        if (moved())
+            put(gradients, transposed ? second(point, vectors, bars, *function) : second(point, bars, vectors, *function));
         return gradients;
     }
 
@@ -86,28 +142,75 @@ struct Backward : torch::autograd::Node {
         for (auto &input : inputs)
             input.reset_data();
     }
+
+private:
+    void put(torch::autograd::variable_list &gradients, const Tensors &found) const
+    {
+        for (size_t i = 0; i < found.size(); ++i)
+            gradients[function->place(function->by[i])] = found[i];
+    }
+
+    bool wanted(size_t vectors) const
+    {
+        bool any = false;
+        for (size_t i = 0; i < vectors; ++i)
+            any = any || task_should_compute_output(function->point - function->behind + i);
+        return any;
+    }
+
+    bool moved() const
+    {
+        return std::any_of(function->by.begin(), function->by.end(), [this](int64_t k) { return task_should_compute_output(function->place(k)); });
+    }
 };
+
+at::Tensor rate_of(const at::Tensor &x, const at::Tensor &value)
+{
+    return isFwGradDefined(x) ? x._fw_grad(0) : at::zeros_like(value);
+}
 
 /* Forward mode: sets the tangents y_dot of the outputs from the tangents x_dot of the inputs. */
 void push_forward(at::TensorList inputs, Tensors &outputs, const rbdgen::Function &function)
 {
-    Tensors point, dots;
-    for (const auto &input : inputs)
-        point.push_back(input._fw_primal(0));
-    for (const int64_t i : function.by)
-        dots.push_back(isFwGradDefined(inputs[i]) ? inputs[i]._fw_grad(0) : at::zeros_like(point[i]));
-    const Tensors found = product(std::move(point), dots, function.jvp, function.behind);
+    Tensors primal;
+    for (const auto &x : inputs)
+        primal.push_back(x._fw_primal(0));
+    const auto [point, vectors] = split(primal, function);
+    Tensors dots, rates, found;
+    bool moving = false;
+    for (const int64_t k : function.by) {
+        const at::Tensor &x = inputs[function.place(k)];
+        moving = moving || isFwGradDefined(x);
+        dots.push_back(rate_of(x, point[k]));
+    }
+    const size_t first = function.point - function.behind;
+    for (size_t i = 0; i < vectors.size(); ++i)
+        rates.push_back(rate_of(inputs[first + i], vectors[i]));
+    if (function.role == rbdgen::kValue) {
+        found = product(point, dots, function.jvp, function.behind);
+    } else {
+        const bool transposed = function.role == rbdgen::kTransposed;
+        TORCH_CHECK_NOT_IMPLEMENTED(transposed || !moving, "lib.torch: there is no torch.func.jacfwd of jacfwd; take torch.func.hessian");
+        found = product(point, rates, transposed ? function.vjp : function.jvp, function.behind);
+        if (moving) {
+            const Tensors more = second(point, vectors, dots, function);
+            for (size_t i = 0; i < found.size(); ++i)
+                found[i] = found[i].add(more[i]);
+        }
+    }
     for (size_t i = 0; i < outputs.size(); ++i)
         outputs[i]._set_fw_grad(found[i], 0, false);
 }
 
 /* Refuses derivatives by other inputs, such as parameters of the robot, rather than returning 0. */
-void check_held(at::TensorList inputs, const std::vector<int64_t> &by)
+void check_held(at::TensorList inputs, const rbdgen::Function &function)
 {
-    for (size_t i = 0; i < inputs.size() && !by.empty(); ++i)
-        if (inputs[i].requires_grad() || isFwGradDefined(inputs[i]))
-            TORCH_CHECK_NOT_IMPLEMENTED(std::find(by.begin(), by.end(), i) != by.end(), "lib.torch: there are no derivatives by input ", i + 1,
+    for (size_t k = 0; k < function.point && !function.by.empty(); ++k) {
+        const at::Tensor &x = inputs[function.place(k)];
+        if (x.requires_grad() || isFwGradDefined(x))
+            TORCH_CHECK_NOT_IMPLEMENTED(std::find(function.by.begin(), function.by.end(), k) != function.by.end(), "lib.torch: there are no derivatives by input ", k + 1,
                                         "; keep it constant, or take rnea_dparams and aba_dparams for parameters");
+    }
 }
 
 Tensors differentiable(at::TensorList inputs, int64_t key)
@@ -123,7 +226,7 @@ Tensors differentiable(at::TensorList inputs, int64_t key)
             node->inputs.emplace_back(input, false);
     }
     if (node || forward)
-        check_held(inputs, function.by);
+        check_held(inputs, function);
     Tensors outputs;
     {
         at::AutoDispatchBelowADInplaceOrView below;
@@ -137,6 +240,12 @@ Tensors differentiable(at::TensorList inputs, int64_t key)
 }
 
 }  // namespace
+
+/* Python gives the function that `second_key` calls. */
+extern "C" void rbdgen_on_second(Asked ask)
+{
+    asked.store(ask, std::memory_order_release);
+}
 
 TORCH_LIBRARY(rbdgen, m) { m.def("evaluate(Tensor[] inputs, int key) -> Tensor[]"); }
 TORCH_LIBRARY_IMPL(rbdgen, CPU, m) { m.impl("evaluate", &evaluate); }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rbdgen.emit.contexts import release_of
+from rbdgen.emit.text import release_of
 from rbdgen.options import Options
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.robot import load_robot

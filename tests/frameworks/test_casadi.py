@@ -321,7 +321,7 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arm: Library) -> None:
         rbdgen.load(tmp_path / "alone" / "double_pendulum").casadi("rnea", hessian=True)
     shutil.rmtree(tmp_path / "alone")
     for told, options in (
-        (r"emit=\['jax'\] is not known; choose from: casadi", {"emit": ["jax"]}),
+        (r"emit=\['jax'\] is not known; choose from: .*casadi", {"emit": ["jax"]}),
         ("emit='casadi': give a list of names", {"emit": "casadi"}),
         (r"knots is an option of CasADi functions; give emit=\['casadi:2'\]", {"knots": 2}),
         (r"emit=\['casadi:0'\]: give a positive number of states a call", {"emit": ["casadi:0"]}),

@@ -144,6 +144,61 @@ def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
         np.testing.assert_allclose(along, np.einsum("sij,si->sj", ways, differences[0]), rtol=1e-5, atol=1e-5)
 
 
+CONTACTS = ("contact_aba", "step", "contact_step")
+
+
+@pytest.fixture(scope="module")
+def leaning() -> Library:
+    """An arm that touches the ground with its tip, and analytical derivatives to compare with."""
+    robot = rbdgen.load_robot(
+        "double_pendulum", contacts=[rbdgen.Point("tip", "lower", (0, 0, 0.5))], gravity=(0, 0, -9.81)
+    )
+    return rbdgen.build(robot, functions=[name + end for name in CONTACTS for end in ("", "_derivatives")])
+
+
+@pytest.mark.parametrize("name", CONTACTS)
+def test_contacts_and_steps(jax: Any, leaning: Library, name: str) -> None:
+    """Both modes, under jit and vmap, agree with the analytical derivatives of the library."""
+    value, derivatives = leaning.functions[name], leaning.functions[f"{name}_derivatives"]
+    random = np.random.default_rng(0)
+    inputs = leaning.manifold.random_inputs(value.signature.inputs, random, (4,))
+    arrays = [inputs[x.name] for x in value.signature.inputs]
+    moving = range(3)  # q, v and tau
+    assert [x.kind for x in value.signature.inputs[:3]] == ["configuration", "velocity", "force"]
+    blocks = 3 if name == "contact_aba" else 2  # by q, v and tau, or A and B of the step
+    expected = np.concatenate(derivatives(*arrays)[:blocks], -1)
+
+    def results(*arrays: Any) -> Any:
+        found = getattr(leaning.jax, name)(*arrays)
+        count = 1 if name == "contact_aba" else 2
+        return jax.numpy.concatenate([*found[:count]], -1)
+
+    for mode in (jax.jacrev, jax.jacfwd):
+        found = np.concatenate(jax.jit(jax.vmap(mode(results, moving)))(*arrays), -1)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["contact_aba", "step"])
+def test_hessians_of_contacts_and_steps(jax: Any, leaning: Library, name: str) -> None:
+    value = leaning.functions[name]
+    inputs = leaning.manifold.random_inputs(value.signature.inputs, np.random.default_rng(1), ())
+    arrays = [inputs[x.name] for x in value.signature.inputs]
+
+    def loss(*moving: Any) -> Any:
+        first = getattr(leaning.jax, name)(*moving, *arrays[3:])[0]
+        return jax.numpy.sum(jax.numpy.sin(first))
+
+    found = np.block([[*row] for row in jax.hessian(loss, (0, 1, 2))(*arrays[:3])])
+    gradient = jax.grad(loss, (0, 1, 2))
+    x = np.concatenate(arrays[:3])
+    sides = [
+        [np.concatenate(gradient(*np.split(x + sign * step, 3))) for step in 1e-6 * np.eye(6)]
+        for sign in (1, -1)
+    ]
+    differences = (np.array(sides[0]) - np.array(sides[1])) / 2e-6
+    np.testing.assert_allclose(found, differences, rtol=1e-5, atol=1e-6 * np.abs(found).max())
+
+
 def test_hessians_of_a_scan(jax: Any, arm: Library) -> None:
     """The Hessian of two steps in `scan` is that of the same steps without a loop."""
 

@@ -131,13 +131,78 @@ def test_refused(torch: Any, arm: Library, call: Callable[[Any, Any], Any], mess
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("outer", ["jacfwd", "jacrev"])
-@pytest.mark.parametrize("inner", ["jacfwd", "jacrev"])
-def test_second_derivatives_are_refused(torch: Any, arm: Library, outer: str, inner: str) -> None:
+@pytest.mark.parametrize("name", ["arm", "cart"])
+def test_hessians(torch: Any, name: str, request: pytest.FixtureRequest) -> None:
+    """Hessians in three ways, under vmap, are compared with differences of gradients along possible
+    motions."""
+    library: Library = request.getfixturevalue(name)
+    q, v, _ = states(torch, library, 3)
     func = torch.func
-    twice = getattr(func, outer)(getattr(func, inner)(lambda q: arm.torch.rnea(q, q, q).sum()))
-    with pytest.raises(NotImplementedError, match=r"^lib.torch: PyTorch asks for derivatives of derivatives"):
-        twice(states(torch, arm)[0])
+
+    def loss(q: Any, v: Any) -> Any:
+        return torch.sin(library.torch.rnea(q, v, v)).sum()
+
+    found = [[x.numpy() for x in row] for row in torch.vmap(func.hessian(loss, (0, 1)))(q, v)]
+    for inner in (func.jacrev, func.jacfwd):
+        again = torch.vmap(func.jacrev(inner(loss, (0, 1)), (0, 1)))(q, v)
+        for row, other in zip(found, again, strict=True):
+            for x, y in zip(row, other, strict=True):
+                np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * np.abs(x).max())
+    gradient = torch.vmap(func.grad(loss, (0, 1)))
+    ways = np.array([motions(library.manifold, one) for one in q.numpy()])
+    for k in range(library.manifold.nv):
+        step = 1e-6 * np.eye(library.manifold.nv)[k]
+        moved = (torch.tensor(library.integrate(q, sign * step)) for sign in (1, -1))
+        sides = [gradient(one, v) for one in moved]
+        differences = [((x - y) / 2e-6).numpy() for x, y in zip(*sides, strict=True)]
+        np.testing.assert_allclose((found[1][0] @ ways)[..., k], differences[1], rtol=1e-5, atol=1e-5)
+        along = np.einsum("sij,si->sj", ways, (found[0][0] @ ways)[..., k])
+        np.testing.assert_allclose(along, np.einsum("sij,si->sj", ways, differences[0]), rtol=1e-5, atol=1e-5)
+
+
+def test_gradgradcheck(torch: Any, arm: Library) -> None:
+    """Reverse over reverse and forward over reverse, for all inputs and for a single one."""
+    leaves = [x.requires_grad_() for x in states(torch, arm, 3)]
+    assert torch.autograd.gradgradcheck(arm.torch.rnea, leaves, check_fwd_over_rev=True)
+    q, v, a = (x.detach() for x in leaves)
+    alone = leaves[2]
+    (gradient,) = torch.autograd.grad(arm.torch.rnea(q, v, alone).square().sum(), alone, create_graph=True)
+    (twice,) = torch.autograd.grad(gradient.sum(), alone)
+    M = arm.rnea_derivatives(q.numpy(), v.numpy(), a.numpy()).dtau_da
+    np.testing.assert_allclose(twice, 2 * (M @ M).sum(-1), rtol=1e-12)
+
+
+def test_what_hessians_are_not(torch: Any, arm: Library, tmp_path: Path) -> None:
+    """Forward mode over forward mode and third derivatives are refused, and so is a folder without them."""
+    func, (q, *_) = torch.func, states(torch, arm)
+
+    def loss(q: Any) -> Any:
+        return arm.torch.rnea(q, q, q).sum()
+
+    with pytest.raises(NotImplementedError, match=r"^lib.torch: there is no torch.func.jacfwd of jacfwd"):
+        func.jacfwd(func.jacfwd(loss))(q)
+    with pytest.raises(NotImplementedError, match=r"^lib.torch: PyTorch asks for third derivatives"):
+        func.jacrev(func.hessian(loss))(q)
+    functions = ["rnea", "rnea_vjp", "rnea_jvp"]
+    stored = rbdgen.load(rbdgen.generate("double_pendulum", tmp_path, functions=functions, coordinates=True))
+    with pytest.raises(
+        NotImplementedError, match=r"^lib.torch: no second derivatives: rnea: there is no rne"
+    ):
+        func.hessian(lambda q: stored.torch.rnea(q, q, q).sum())(q)
+
+
+def test_hessians_by_parameters(torch: Any) -> None:
+    """Torques are linear in a mass, so that the Hessian of their squares is twice that of the slopes."""
+    robot = rbdgen.load_robot("double_pendulum")
+    library = rbdgen.build(robot, functions=["rnea"], params=["mass:lower"])
+    q = states(torch, library)[0]
+
+    def effort(p: Any) -> Any:
+        return library.torch.rnea(q, q, q, library.torch.update(p)).square().sum()
+
+    found = torch.func.hessian(effort)(torch.tensor(library.parameters.defaults))
+    slope = rbdgen.build(robot, ["rnea_dparams"], params=["mass:lower"]).rnea_dparams(q, q, q)
+    np.testing.assert_allclose(found, 2 * slope.T @ slope, rtol=1e-10)
 
 
 def test_gradients_by_parameters(torch: Any) -> None:

@@ -32,6 +32,8 @@ class Backend:
     """The library that its C files and the functions that they call are compiled into; `{robot}` stands for
     the name of the robot. Empty for none.
     """
+    needs: tuple[str, ...] = ()
+    """The other backends whose files its files need; `--emit` names them with it."""
     loaded_by: str = ""
     """The program that opens the library, in words, for the build files."""
 
@@ -99,6 +101,12 @@ class BuildTool(Backend):
 
 
 BACKENDS: Final = (
+    Backend(
+        "acados",
+        asked=True,
+        adds="a Python module that makes models for acados, with the functions of casadi",
+        needs=("casadi",),
+    ),
     Backend("c"),
     Backend("batch"),
     Backend(
@@ -107,6 +115,23 @@ BACKENDS: Final = (
         adds="functions for casadi.external, with sparse derivatives (casadi:N: also of N states per call)",
         library="lib{robot}_casadi.so",
         loaded_by="casadi.external",
+    ),
+    Backend(
+        "crocoddyl",
+        asked=True,
+        adds="models for Crocoddyl in C++ (DifferentialActionModelAbstract)",
+    ),
+    Backend(
+        "eigen",
+        asked=True,
+        adds="a C++ header with column-major matrices of Eigen, as those of Pinocchio",
+    ),
+    Backend(
+        "fmu",
+        asked=True,
+        adds="an FMU of FMI 3.0 for co-simulation of step (fmu:NAME: of another integration step)",
+        library="{robot}_fmu.so",
+        loaded_by="fmu/pack.py",
     ),
     Backend(
         "javascript",
@@ -130,9 +155,14 @@ BACKENDS: Final = (
         described=("zephyr/module.yml", "zephyr/CMakeLists.txt", "zephyr/Kconfig"),
     ),
     BuildTool("esp-idf", asked=True, adds="a component of ESP-IDF", described=("idf_component.yml",)),
+    Backend("julia", asked=True, adds="a module of Julia"),
+    Backend("matlab", asked=True, adds="a script of MATLAB that makes blocks of Simulink"),
+    Backend("ocs2", asked=True, adds="models for OCS2 in C++ (SystemDynamicsBase)"),
     Backend("project"),
     Backend("python"),
     Backend("readme"),
+    Backend("ros2", asked=True, adds="a package of ROS 2 with inverse dynamics and an effort controller"),
+    Backend("rust", asked=True, adds="a crate of Rust without std, which compiles and calls the C"),
     Backend("webassembly"),
 )
 """The backends, in the order in which a folder lists their files.
@@ -145,7 +175,13 @@ ON_REQUEST: Final = {backend.name: backend for backend in BACKENDS if backend.as
 
 
 def asked_for(emit: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The names in `--emit`, each with the text after its colon (empty if there is no colon)."""
-    for one in emit:
-        name, _, detail = one.partition(":")
-        yield name, detail
+    """The names in `--emit`, each with the text after its colon (empty if there is no colon), and then the
+    names of backends that these need."""
+    named = [(name, detail) for name, _, detail in (one.partition(":") for one in emit)]
+    yield from named
+    known = {name for name, _ in named}
+    for name, _ in named:
+        for needed in ON_REQUEST[name].needs if name in ON_REQUEST else ():
+            if needed not in known:
+                known.add(needed)
+                yield needed, ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -21,6 +20,7 @@ from rbdgen.emit.package import (
 )
 from rbdgen.emit.pattern import pattern_lines
 from rbdgen.emit.real import real_type
+from rbdgen.emit.text import release_of
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.signature import Rolling, SizedArgument, SizedSignature
 
@@ -182,14 +182,6 @@ class CRobot:
     def subject(self) -> str:
         """The quantities that the functions compute."""
         return f"rigid-body dynamics of {self.of}, {self.base} base" if self.nbodies else self.title
-
-
-def release_of(version: str) -> str:
-    """The three numbers at the beginning of a version, which all build tools take for one: 0.2.0 of 0.2.0rc1.
-    Numbers that are missing are 0.
-    """
-    found = re.match(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?", version, re.ASCII)
-    return ".".join(number or "0" for number in (found.groups() if found else ("0",) * 3))
 
 
 def robot_context(facts: RobotFacts, options: EmitOptions) -> CRobot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,6 +18,14 @@ def filled(template: str, **context: object) -> str:
 def copied(file: str) -> str:
     """The text of a file that lies among the templates and has nothing to fill in."""
     return (template_root() / file).read_text(encoding="utf-8")
+
+
+def release_of(version: str) -> str:
+    """The three numbers at the beginning of a version, which all build tools take for one: 0.2.0 of 0.2.0rc1.
+    Numbers that are missing are 0.
+    """
+    found = re.match(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?", version, re.ASCII)
+    return ".".join(number or "0" for number in (found.groups() if found else ("0",) * 3))
 
 
 @cache

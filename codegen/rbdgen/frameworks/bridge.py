@@ -6,8 +6,11 @@ import ctypes
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rbdgen.errors import BuildError
 from rbdgen.options import environment_compiler
@@ -19,6 +22,35 @@ from rbdgen.toolchain.compiler import Processes, find_compiler
 _FLAGS = ("-O2", "-fPIC", "-shared", "-w")
 
 
+class Role(IntEnum):
+    """What a function is to a framework, as in `templates/frameworks/functions.h`."""
+
+    VALUE = 0
+    TRANSPOSED = 1
+    """The product of J^T with vectors."""
+    ALONG = 2
+    """The product of J with vectors."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """The derivatives that C++ takes for a function f, or for a product with its Jacobians."""
+
+    vjp: int
+    """The key of the product with J^T."""
+    jvp: int
+    """The key of the product with J."""
+    by: tuple[int, ...]
+    """The numbers of the inputs of f with respect to which these are derivatives."""
+    point: int
+    """The number of inputs of f."""
+    curved: tuple[int, ...]
+    """Those of `by` that are configurations."""
+    quaternions: tuple[int, ...]
+    """Where quaternions begin in configurations."""
+    role: Role = Role.VALUE
+
+
 class Bridge:
     """A compiled bridge, loaded as `library`, and the functions that were registered with it."""
 
@@ -27,35 +59,35 @@ class Bridge:
         self.library = ctypes.PyDLL(str(path))  # keeps Python's lock, so that functions are added one by one
         self._known: dict[int, Function] = {}
 
-    def key(self, function: Function, vjp: int = 0, jvp: int = 0, by: Sequence[int] = ()) -> int:
+    def key(self, function: Function, products: Products | None = None) -> int:
         """The number by which C++ finds a function; it registers the function if it is new.
 
         Processes with the same code have the same keys. The same code with other derivatives gets another
-        key, because one library may have derivatives that another one lacks.
-
-        Args:
-            function: the function.
-            vjp: the key of its product with J^T, 0 if C++ does not differentiate it.
-            jvp: the key of its product with J, likewise.
-            by: the numbers of the inputs with respect to which these are derivatives.
+        key, because one library may have derivatives that another one lacks. Without `products`, C++ does not
+        differentiate the function.
         """
-        digest = hashlib.sha256(json.dumps([function.identity, vjp, jvp, *by]).encode()).digest()
+        count = len(function.signature.inputs)
+        known = products or Products(0, 0, (), count, (), ())
+        digest = hashlib.sha256(json.dumps([function.identity, *astuple(known)]).encode()).digest()
         key = int.from_bytes(digest[:8], "big") >> 1
         if key not in self._known:
             arguments = (*function.signature.inputs, *function.signature.outputs)
             lengths = [n for argument in arguments for n in (len(argument.shape), *argument.shape)]
             self.library.rbdgen_add(
                 ctypes.c_int64(key),
-                ctypes.c_size_t(len(function.signature.inputs)),
+                ctypes.c_size_t(count),
                 ctypes.c_size_t(len(arguments)),
                 (ctypes.c_int64 * len(lengths))(*lengths),
                 ctypes.c_void_p(function.address),
                 ctypes.c_void_p(function.states_address),
-                ctypes.c_int64(vjp),
-                ctypes.c_int64(jvp),
-                ctypes.c_size_t(len(by)),
-                (ctypes.c_int64 * len(by))(*by),
+                ctypes.c_int64(known.vjp),
+                ctypes.c_int64(known.jvp),
+                *_numbers(known.by),
                 ctypes.c_size_t(sum(x.kind == "table" for x in function.signature.inputs)),
+                ctypes.c_int64(known.role),
+                ctypes.c_size_t(known.point),
+                *_numbers(known.quaternions),
+                *_numbers(known.curved),
             )
             self._known[key] = function  # its code stays loaded
         return key
@@ -63,6 +95,11 @@ class Bridge:
     def function(self, key: int) -> Function:
         """The function of a key."""
         return self._known[key]
+
+
+def _numbers(values: Sequence[int]) -> tuple[Any, Any]:
+    """The length and the numbers of a list, for C++."""
+    return ctypes.c_size_t(len(values)), (ctypes.c_int64 * len(values))(*values)
 
 
 @cache

@@ -1,18 +1,22 @@
 """Generated functions as functions of PyTorch, for autograd, torch.func and torch.compile.
 
 One operator, `rbdgen::evaluate`, calls the functions of all libraries. C++ differentiates it in reverse and
-forward mode. This module defines the shapes of its results and its batching rule for vmap.
+forward mode, and so the products with Jacobians of which first derivatives consist: their derivatives are
+products with second derivatives, which Python builds when C++ first asks for them. This module also defines
+the shapes of the operator's results and its batching rule for vmap.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rbdgen.errors import ArrayTypeError, BuildError, RbdgenError
-from rbdgen.frameworks.bridge import Bridge, compiled, existing
+from rbdgen.frameworks.bridge import Bridge, Products, Role, compiled, existing
 from rbdgen.frameworks.differentiable import Differentiable, check, disagreeing, native
 from rbdgen.frameworks.functions import More
 from rbdgen.frameworks.parameters import Update
@@ -44,6 +48,7 @@ def bridge() -> Bridge:
     abi = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"
     libraries = (f"-L{folder / 'lib'}", "-lc10", "-ltorch_cpu")
     made = compiled("torch", torch.__version__, ("-std=c++20", abi, *headers), libraries)
+    made.library.rbdgen_on_second(_SECOND)
     torch.library.register_fake(OPERATOR, _shapes)
     torch.library.register_vmap(OPERATOR, _batched)
     return made
@@ -113,10 +118,46 @@ def _differentiated(differentiable: Differentiable) -> tuple[int, RbdgenError | 
     """The key of the function, and the error why C++ does not differentiate it; None if it does."""
     made = bridge()
     try:
-        vjp, jvp = map(made.key, differentiable.both)
+        transposed, along = differentiable.both
     except RbdgenError as error:
         return made.key(differentiable.value), error
-    return made.key(differentiable.value, vjp, jvp, differentiable.by), None
+    curved = [differentiable.inputs[k].kind == "configuration" for k in differentiable.by]
+    plain = Products(
+        made.key(transposed),
+        made.key(along),
+        differentiable.by,
+        len(differentiable.inputs),
+        tuple(k for k, is_curved in enumerate(curved) if is_curved),
+        tuple(differentiable.library.manifold.quaternions),
+    )
+    vjp = made.key(transposed, replace(plain, role=Role.TRANSPOSED))
+    jvp = made.key(along, replace(plain, role=Role.ALONG))
+    for key in (vjp, jvp):
+        _of_product[key] = differentiable
+    return made.key(differentiable.value, replace(plain, vjp=vjp, jvp=jvp)), None
+
+
+_of_product: dict[int, Differentiable] = {}
+"""The function of each product that C++ differentiates, by the key of the product."""
+
+
+def _second(key: int, why: Any, size: int) -> int:
+    """The key of the product with second derivatives that C++ asks for, which is built now if it is missing.
+
+    If there is none, the result is 0, and `why` receives the reason.
+    """
+    try:
+        return bridge().key(_of_product[key].hvp)
+    except Exception as error:  # C++ raises it again
+        text = f"lib.torch: no second derivatives: {error}".encode()[: size - 1]
+        ctypes.memmove(why, text + b"\0", len(text) + 1)
+        return 0
+
+
+_SECOND = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)(
+    _second
+)
+"""`_second` for C++, which must exist as long as the bridge."""
 
 
 def _tensor(function: Function, argument: SizedArgument, given: Any) -> Any:

@@ -42,7 +42,8 @@ def with_libraries(
     made = dict(files)
     manifest = json.loads(files[MANIFEST])
     for name, backend in ON_REQUEST.items():
-        callers = {file: text for file, text in sources.files.items() if file.startswith(f"{name}/")}
+        own = {file: text for file, text in sources.files.items() if file.startswith(f"{name}/")}
+        callers = {file: text for file, text in own.items() if file.endswith(".c")}
         if not (backend.library and callers):
             continue
         library = backend.library_of(sources.name)

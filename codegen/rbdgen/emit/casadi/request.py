@@ -66,6 +66,6 @@ def extended(options: Options, rows: Mapping[str, Function], model: Model, param
         ):
             more.append(found.first)
             products.add(found.first)
-    added = tuple(name for name in dict.fromkeys(more) if name not in rows)
+    added = tuple(name for name in dict.fromkeys(more) if name not in (*rows, *options.functions))
     coordinates = options.coordinates or (not flat and not products.isdisjoint(added))
     return replace(options, functions=(*options.functions, *added), coordinates=coordinates)

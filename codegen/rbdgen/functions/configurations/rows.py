@@ -125,3 +125,8 @@ DIFFERENCE_DERIVATIVES = Function(
 )
 
 ROWS = (INTEGRATE, DIFFERENCE, INTEGRATE_DERIVATIVES, DIFFERENCE_DERIVATIVES)
+
+MOVES: Final = tuple(
+    row.name for row in (INTEGRATE, DIFFERENCE, INTEGRATE_DERIVATIVES, DIFFERENCE_DERIVATIVES)
+)
+"""The names of the functions that move on the manifold of q, which solvers need where q is no vector."""

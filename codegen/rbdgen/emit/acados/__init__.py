@@ -1,0 +1,1 @@
+"""Models for acados: a module in Python that makes them of the CasADi functions of the folder."""

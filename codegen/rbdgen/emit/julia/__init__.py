@@ -1,0 +1,1 @@
+"""A module of Julia that calls the shared library of the folder."""

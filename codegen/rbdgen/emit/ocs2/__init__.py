@@ -1,0 +1,1 @@
+"""Models for OCS2, in C++: system dynamics with their linear approximation."""

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace crocoddyl {
+
+struct DataCollectorAbstract {
+    virtual ~DataCollectorAbstract() = default;
+};
+
+} // namespace crocoddyl

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pytest
 
 import rbdgen
-from rbdgen.bounds.bounds import Bounds
 from rbdgen.emit.package import FunctionSource
 from rbdgen.emit.sincos import sincos
 from rbdgen.errors import LoadError, OptionError
+from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.bounds.interpreter import Bounder
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.unrolled import unrolled

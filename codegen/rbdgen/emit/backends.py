@@ -86,6 +86,11 @@ BACKENDS: Final = (
         asked=True,
         adds="functions as an ES module in JavaScript, for web pages and node",
     ),
+    Backend(
+        "bounds",
+        asked=True,
+        adds="a header with bounds of values and rounding errors over --range, and the same in the manifest",
+    ),
     Backend("project"),
     Backend("python"),
     Backend("readme"),

@@ -15,6 +15,7 @@ def files(folder: Folder) -> dict[str, str]:
         "robot": folder.robot,
         "functions": folder.shown,
         "batch_functions": folder.shown_batches,
+        "public": [f"{folder.name}.h", f"{folder.name}.hpp", *_further(folder)],
         "headers": headers(folder),
         "batch_headers": batch_headers(folder),
         "libraries": [beside for beside in folder.beside if beside.library],
@@ -28,6 +29,11 @@ def files(folder: Folder) -> dict[str, str]:
         "Makefile": filled("project/Makefile.jinja", **context),
         "CMakeLists.txt": filled("project/CMakeLists.txt.jinja", **context),
     }
+
+
+def _further(folder: Folder) -> list[str]:
+    """The C headers of requested backends that lie beside that of the functions."""
+    return [file for beside in folder.beside for file in beside.files if re.fullmatch(r"\w+\.h", file)]
 
 
 def release_of(version: str) -> str:

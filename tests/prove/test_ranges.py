@@ -1,5 +1,5 @@
-"""The ranges of results that Eva finds in the C are those of the bounds: two programs that know nothing of each
-other, one for C and one for graphs.
+"""The ranges of results that Eva finds in the C are those of the bounds: two programs that share nothing, one
+for C and one for graphs.
 """
 
 from __future__ import annotations

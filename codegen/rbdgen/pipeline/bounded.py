@@ -35,7 +35,7 @@ def bounded(
     """
     parts = check_parts(tighten)
     check_ranges(request, given)
-    return _bounds(request, given, parts, design_functions(request, progress), reals)
+    return bounds_of_functions(request, given, parts, design_functions(request, progress), reals)
 
 
 def check_ranges(request: Request, given: Mapping[str, object]) -> None:
@@ -53,7 +53,7 @@ def with_bounds(request: Request, functions: Sequence[FunctionSource]) -> list[F
     options = request.options
     if BOUNDS not in options.emit:
         return list(functions)
-    found = _bounds(request, options.ranges, options.tighten, functions, (options.real,))
+    found = bounds_of_functions(request, options.ranges, options.tighten, functions, (options.real,))
     by_name = {bounds.function: bounds for bounds in found}
     return [replace(function, bounds=by_name.get(function.name)) for function in functions]
 
@@ -64,12 +64,12 @@ def _inputs(request: Request) -> dict[str, SizedArgument]:
     return {x.name: x.sized(sizes) for row in request.rows.values() for x in row.signature.inputs}
 
 
-def _bounds(
+def bounds_of_functions(
     request: Request,
     given: Mapping[str, object],
     parts: int,
     functions: Sequence[FunctionSource],
-    reals: Sequence[str],
+    reals: Sequence[str] = REALS,
 ) -> list[Bounds]:
     """The bounds of designed functions, but for those that compute the table of parameters."""
     inputs = _inputs(request) | {x.name: x for function in functions for x in function.signature.inputs}

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -178,12 +179,18 @@ def test_families_of_functions_do_not_import_each_other() -> None:
         TopologicalSorter(families(texts)).prepare()
 
 
+@cache
+def names_in(text: str, path: Path) -> list[tuple[list[str], int]]:
+    """The imported names of rbdgen in a text, which is read once."""
+    return list(imported_names(ast.parse(text), path))
+
+
 def imports_between(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
     """The files that every file imports, without `rbdgen/__init__.py`, which imports all others."""
     found: dict[Path, set[Path]] = {}
     for path, text in texts.items():
         own = found.setdefault(path, set())
-        for parts, _ in imported_names(ast.parse(text), path):
+        for parts, _ in names_in(text, path):
             place = ROOT.joinpath(*parts[1:])
             candidates = (place.with_suffix(".py"), place / "__init__.py", place.parent.with_suffix(".py"))
             imported_file = next((file for file in candidates if file in texts), path)

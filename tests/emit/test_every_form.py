@@ -154,7 +154,7 @@ def test_no_warning_of_gcc(folders: Folders) -> None:
     assert_no_warning("gcc", folders)
 
 
-@pytest.mark.parametrize("folders", SMALL, indirect=True, ids=str)
+@pytest.mark.parametrize("folders", few(SMALL[1:], SMALL), indirect=True, ids=str)
 def test_no_warning_of_clang(folders: Folders) -> None:
     assert_no_warning("clang", folders)
 

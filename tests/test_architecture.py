@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -147,11 +148,11 @@ def test_a_backward_edge_is_seen(place: str, line: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "emit").glob("*/*.py")), ids=relative)
 def test_a_backend_does_without_the_others(path: Path) -> None:
-    """Back ends do not import each other, except that batches, build files and JavaScript are made from the
-    C."""
+    """Back ends do not import each other, except that batches, bounds, build files and JavaScript are made
+    from the C."""
     own = path.parent.name
     others = {folder.name for folder in (ROOT / "emit").iterdir() if folder.is_dir()} - {own, "selftest"}
-    if own in ("batch", "javascript", "project"):
+    if own in ("batch", "bounds", "javascript", "project"):
         others.remove("c")
     text = path.read_text(encoding="utf-8")
     assert not [other for other in others if f"rbdgen.emit.{other}." in text]
@@ -179,12 +180,18 @@ def test_families_of_functions_do_not_import_each_other() -> None:
         TopologicalSorter(families(texts)).prepare()
 
 
+@cache
+def names_in(text: str, path: Path) -> list[tuple[list[str], int]]:
+    """The imported names of rbdgen in a text, which is read once."""
+    return list(imported_names(ast.parse(text), path))
+
+
 def imports_between(texts: Mapping[Path, str]) -> dict[Path, set[Path]]:
     """The files that every file imports, without `rbdgen/__init__.py`, which imports all others."""
     found: dict[Path, set[Path]] = {}
     for path, text in texts.items():
         own = found.setdefault(path, set())
-        for parts, _ in imported_names(ast.parse(text), path):
+        for parts, _ in names_in(text, path):
             place = ROOT.joinpath(*parts[1:])
             candidates = (place.with_suffix(".py"), place / "__init__.py", place.parent.with_suffix(".py"))
             imported_file = next((file for file in candidates if file in texts), path)

@@ -305,7 +305,11 @@ def build(
         budget_flash: the flash, in bytes, that functions may take; forms become smaller until they fit.
         emit: ["casadi"] also writes functions for `casadi.external`; ["casadi:32"] adds functions that take
             32 states per call. ["javascript"] also writes the functions as an ES module in JavaScript, and
-            ["rust"] a crate; `rbdgen ROBOT --help` lists all names.
+            ["rust"] a crate. ["bounds"] writes bounds of values and rounding errors to `NAME_bounds.h` and
+            the manifest. `rbdgen ROBOT --help` lists all names.
+        ranges: for bounds, the ranges of inputs, of their elements and of parameters, as `lib.rnea.bounds`
+            takes them, such as {"a": (-20, 20), "q[3]": (0, 1)}; others are the limits of joints.
+        tighten: for bounds, the number of parts into which these ranges are cut at most, by default 0.
         target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, and small
             machines, for which `ram` bounds the stack and the arguments of functions, in bytes.
 

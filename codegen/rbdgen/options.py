@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import InitVar, asdict, dataclass, field, fields
+from dataclasses import InitVar, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -17,6 +17,12 @@ Trig: TypeAlias = Literal["libm", "builtin", "input"]
 
 CACHE_SIZE: Final = "2 GB"
 """The default limit of the cache."""
+
+BOUNDS: Final = "bounds"
+"""The name in `emit` that asks for bounds of values and rounding errors."""
+
+MOST_PARTS: Final = 1_000_000
+"""The largest number of parts into which ranges are cut for bounds."""
 
 TRIGS: tuple[Trig, ...] = ("libm", "builtin", "input")
 
@@ -71,6 +77,11 @@ class Options:
     coordinates: bool = False
     """Whether NAME_vjp, NAME_jvp and NAME_hvp differentiate with respect to the nq elements of q, rather than
     the nv elements of its tangent space."""
+    ranges: Mapping[str, object] = field(default_factory=dict)
+    """The ranges of inputs and parameters for which `emit` writes "bounds", by name; see
+    `bounds/ranges.py`."""
+    tighten: int = 0
+    """The number of parts into which these ranges are cut at most."""
     knots: InitVar[int] = 1
     """N, as another way to ask for "casadi:N" in `emit`."""
 
@@ -119,6 +130,16 @@ class Options:
                     f"{option('variants', {function: self.variants[function]})}: '{function}' is not among "
                     "the functions asked for"
                 )
+        check_parts(self.tighten)
+        if not isinstance(self.ranges, Mapping):
+            raise OptionError(
+                f"ranges={self.ranges!r}: give a dict {{input: (lowest, highest)}}, such as {{'q': (-1, 1)}}"
+            )
+        for name, given in (("ranges", self.ranges), ("tighten", self.tighten)):
+            if given and BOUNDS not in self.emit:
+                raise OptionError(
+                    f"{option(name)} is an option of bounds; give {option('emit', [*self.emit, BOUNDS])}"
+                )
 
     def _take_knots(self, knots: int) -> None:
         """Replaces "casadi" in `emit` by "casadi:N" with N = `knots`."""
@@ -149,10 +170,16 @@ class Options:
                 given[name] = _names(name, given[name], example)
         return Options(**given)
 
+    @property
+    def without_bounds(self) -> Options:
+        """The options without "bounds", whose ranges may only fit all functions together."""
+        emit = tuple(name for name in self.emit if name != BOUNDS)
+        return replace(self, emit=emit, ranges={}, tighten=0)
+
     def as_json(self) -> dict[str, Any]:
         """The options as JSON values, for the manifest."""
-        told = asdict(self)
-        for name in ("same_bits", "params", "emit", "coordinates"):
+        told = {**asdict(replace(self, ranges={})), "ranges": _plain(self.ranges)}
+        for name in ("same_bits", "params", "emit", "coordinates", "ranges", "tighten"):
             if told[name] == getattr(Options(), name):
                 del told[name]
         return told
@@ -178,6 +205,23 @@ def _names(name: str, given: object, example: str) -> tuple[str, ...]:
 
 def _positive(value: object) -> bool:
     return isinstance(value, int) and value >= 1
+
+
+def _plain(value: object) -> Any:
+    """Ranges as JSON values: arrays become lists, and what can be no range becomes a text."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    listed = getattr(value, "tolist", lambda: value)()
+    return listed if isinstance(listed, (str, int, float, list)) else repr(listed)
+
+
+def check_parts(tighten: object) -> int:
+    """The number of parts into which ranges are cut at most. Raises OptionError for anything else."""
+    if not isinstance(tighten, int) or isinstance(tighten, bool) or not 0 <= tighten <= MOST_PARTS:
+        raise OptionError(f"{option('tighten', tighten)}: give a number of parts from 0 to {MOST_PARTS}")
+    return tighten
 
 
 def _choice(name: str, value: str, known: tuple[str, ...], *, listed: bool = False) -> None:

@@ -17,6 +17,7 @@ _FLAGS: Final[Mapping[str, str]] = {
     "functions": "-f",
     "out": "-o",
     "params": "--param",
+    "ranges": "--range",
     "contacts": "--contact",
     "contact_sets": "--contact-set",
     "contacts_from_collision": "--contact-from-collision",

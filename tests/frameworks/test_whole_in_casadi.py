@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import casadi
 import numpy as np
 import pytest
 from support.carts import cart_with_a_ball
+from support.few import few
 from support.in_casadi import beside, by_unit_length, hessian, jacobians, states
 
 import rbdgen
@@ -60,8 +62,10 @@ def check_jacobians(ours: Any, theirs: Any, given: list[Any]) -> None:
         assert x.nnz() <= y.nnz()
 
 
-@pytest.mark.parametrize("knots", [1, 3])
-@pytest.mark.parametrize("first", ["jacobian", "gradient"])
+@pytest.mark.parametrize(
+    ("first", "knots"),
+    few([("jacobian", 3), ("gradient", 1)], product(["jacobian", "gradient"], [1, 3])),
+)
 def test_a_cost(tmp_path: Path, first: str, knots: int) -> None:
     """First and second derivatives of a number come from its whole derivatives alone."""
     library = alone(tmp_path, ARM, [cost, f"cost_{first}", "cost_hessian"])
@@ -92,8 +96,7 @@ def differences(ends: Sequence[Any]) -> Any:
     return np.transpose([(a - b) / 2e-6 for a, b in zip(ends[::2], ends[1::2], strict=True)])
 
 
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("knots", [1, 3])
+@pytest.mark.parametrize(("knots", "packed"), few([(1, False), (3, True)], product([1, 3], [False, True])))
 def test_a_vector(tmp_path: Path, knots: int, packed: bool) -> None:
     """The Jacobian of several results is taken from one function, dense or packed."""
     rbdgen.generate(ARM, tmp_path, functions=[pull, "pull_jacobian"], packed=packed)
@@ -108,17 +111,20 @@ def test_a_vector(tmp_path: Path, knots: int, packed: bool) -> None:
         library.casadi("pull", hessian=True)
 
 
-@pytest.mark.parametrize(
-    ("robot", "name", "knots"),
-    [
-        (ARM, "kinetic_energy", 1),
-        (FLOATING, "kinetic_energy", 1),
-        (FLOATING, "kinetic_energy", 11),
-        (FLOATING, "centroidal_momentum", 1),
-        (CART, "difference", 3),  # two configurations
-        (FLOATING, "crba", 3),
-    ],
-)
+ROWS = [
+    (FLOATING, "kinetic_energy", 11),
+    (CART, "difference", 3),  # two configurations
+    (FLOATING, "crba", 3),
+]
+
+MORE_ROWS = [
+    (ARM, "kinetic_energy", 1),
+    (FLOATING, "kinetic_energy", 1),
+    (FLOATING, "centroidal_momentum", 1),
+]
+
+
+@pytest.mark.parametrize(("robot", "name", "knots"), few(ROWS, [*ROWS, *MORE_ROWS]))
 def test_rows(tmp_path: Path, robot: Any, name: str, knots: int) -> None:
     """Derivatives in the tangent space are converted to those by the elements of each configuration."""
     library = alone(tmp_path, robot, [name, f"{name}_jacobian"])

@@ -9,7 +9,8 @@ from typing import Any
 import casadi
 import numpy as np
 import pytest
-from support.own import ARM, JACOBIANS, closed_loop, motor_step, rk4
+from support.few import few
+from support.own import ARM, JACOBIANS, closed_loop, computed_torque, motor_step, rk4
 
 import rbdgen
 from rbdgen.functions.composed import composed
@@ -72,7 +73,10 @@ def jacobian(function: OwnFunction | str, robot: Robot) -> Function:
     return lookup(f"{function.name}_jacobian", robot.model, own=own)
 
 
-@pytest.mark.parametrize(("function", "most"), JACOBIANS, ids=lambda x: getattr(x, "name", ""))
+QUICK = [case for case in JACOBIANS if case[0] in (computed_torque, motor_step)]
+
+
+@pytest.mark.parametrize(("function", "most"), few(QUICK, JACOBIANS), ids=lambda x: getattr(x, "name", ""))
 def test_operations(function: OwnFunction, most: int) -> None:
     choice = Chooser(ARM.model, search(ARM.model), "graph").choose(jacobian(function, ARM))
     assert choice.form == "calls"

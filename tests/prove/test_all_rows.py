@@ -41,8 +41,10 @@ def assert_proved(proofs: list[Proof]) -> None:
 @pytest.mark.usefixtures("frama_c")
 @pytest.mark.parametrize(("name", "function"), rows())
 def test_a_function_of_a_bundled_robot(name: str, function: str) -> None:
-    """No alarms, and all statements reached."""
-    assert_proved(prove_robot(robot_of(name), Options(functions=(function,), target="portable")))
+    """No alarms, and all statements reached. Functions of parameters also have the one that updates these."""
+    params = ("mass:*",) if ALL[function].by_parameters else ()
+    options = Options(functions=(function,), target="portable", params=params)
+    assert_proved(prove_robot(robot_of(name), options))
 
 
 @pytest.mark.campaign

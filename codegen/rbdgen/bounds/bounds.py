@@ -2,76 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from rbdgen.bounds.ranges import Ranges
 from rbdgen.emit.package import FunctionSource
-from rbdgen.graph.bounds.enclosure import Enclosure, precision
+from rbdgen.graph.bounds.enclosure import Array, Enclosure, precision
+from rbdgen.graph.bounds.found import Bounds, OutputBounds
 from rbdgen.graph.bounds.interpreter import Bounder, flat_box
 from rbdgen.graph.bounds.tighten import tightened
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.machine import REALS
-
-Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class OutputBounds:
-    """Bounds of one output, as arrays in its shape and unit. Infinity says that there is no bound.
-
-    Attributes:
-        lowest, highest: between them is the exact value: that of real arithmetic on the numbers of the robot
-            in double and on inputs within their ranges.
-        error: by type of numbers, "float" or "double", the largest distance of the computed value from the
-            exact one. Inputs are numbers of that type.
-    """
-
-    unit: str
-    lowest: Array
-    highest: Array
-    error: Mapping[str, Array]
-
-    def as_json(self) -> dict[str, Any]:
-        """The bounds as nested lists, with null for infinity."""
-        return {
-            "unit": self.unit,
-            "lowest": _listed(self.lowest),
-            "highest": _listed(self.highest),
-            "error": {real: _listed(error) for real, error in self.error.items()},
-        }
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The bounds of a function. `bounds["tau"]` are those of the output tau."""
-
-    function: str
-    outputs: Mapping[str, OutputBounds]
-
-    def __getitem__(self, output: str) -> OutputBounds:
-        return self.outputs[output]
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "function": self.function,
-            "outputs": {name: output.as_json() for name, output in self.outputs.items()},
-        }
-
-
-def _listed(array: Array) -> Any:
-    def listed(value: Any) -> Any:
-        if isinstance(value, list):
-            return [listed(one) for one in value]
-        return value if math.isfinite(value) else None
-
-    return listed(array.tolist())
 
 
 def bounds_of(
@@ -115,6 +58,10 @@ def bounds_of(
             )
             for x in function.signature.outputs
         },
+        {
+            **dict(_ranges(function, bounder, ranges)),
+            **({} if update is None else {update.inputs[0].name: ranges.parameters}),
+        },
     )
 
 
@@ -132,13 +79,24 @@ def _inputs(
 ) -> dict[str, Enclosure]:
     """The enclosures of all inputs by name. Inputs are exact, but for the table."""
     given: dict[str, Enclosure] = {}
-    first = 0
     for argument in function.signature.inputs:
         if argument.kind == "table" and table is not None:
             given[argument.name] = table
         else:
-            read = [k - first for k in bounder.read if first <= k < first + argument.size]
+            read = bounder.read_of(argument.name)
             low, high = ranges.of(argument, read, function.name)
             given[argument.name] = Enclosure(low, high, np.zeros_like(low))
-        first += argument.size
     return given
+
+
+def _ranges(
+    function: FunctionSource, bounder: Bounder, ranges: Ranges
+) -> Iterator[tuple[str, tuple[Array, Array]]]:
+    """The ends of the ranges of every input but the table, and NaN for elements that are not read."""
+    for argument in function.signature.inputs:
+        if argument.kind != "table":
+            read = bounder.read_of(argument.name)
+            ends = np.full((2, argument.size), np.nan)
+            ends[:, read] = np.array(ranges.of(argument, read, function.name))[:, read]
+            low, high = ends.reshape(2, *argument.shape)
+            yield argument.name, (low, high)

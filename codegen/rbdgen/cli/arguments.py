@@ -66,6 +66,8 @@ def options_of(parsed: argparse.Namespace) -> Options:
         emit=tuple(name for given in parsed.emit for name in given.split(",")),
         knots=parsed.knots,
         coordinates=parsed.coordinates,
+        ranges=_pairs("--range", parsed.ranges, "NAME=LOWEST:HIGHEST"),
+        tighten=parsed.tighten,
     )
 
 
@@ -163,11 +165,6 @@ def _pairs(option: str, texts: Sequence[str], form: str) -> dict[str, str]:
         if values.setdefault(name, value) != value:
             raise OptionError(f"{said}: '{name}' is already given {escaped(values[name])}; keep one")
     return values
-
-
-def ranges_of(texts: Sequence[str]) -> dict[str, str]:
-    """The ranges of an option NAME=LOWEST:HIGHEST by name."""
-    return _pairs("--range", texts, "NAME=LOWEST:HIGHEST")
 
 
 def positions_of(option: str, texts: Sequence[str]) -> dict[str, float]:

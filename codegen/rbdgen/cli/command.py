@@ -18,7 +18,6 @@ from rbdgen.cli.arguments import (
     options_of,
     own_of,
     positions_of,
-    ranges_of,
     refuse_others,
     robot_of,
 )
@@ -27,7 +26,7 @@ from rbdgen.cli.no_robot import run_cache
 from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
 from rbdgen.errors import OptionError, RbdgenError
-from rbdgen.options import Options
+from rbdgen.options import BOUNDS, Options
 from rbdgen.pipeline.shown import say, shown_on
 
 if TYPE_CHECKING:
@@ -323,8 +322,8 @@ def _equations(parsed: argparse.Namespace) -> int:
 
 
 def _bounds(parsed: argparse.Namespace) -> int:
+    parsed.emit = [*parsed.emit, BOUNDS]
     options = options_of(parsed)
-    given = ranges_of(parsed.range)
     from rbdgen.cli import tables  # noqa: PLC0415
     from rbdgen.own.asked import compositions  # noqa: PLC0415
     from rbdgen.pipeline.bounded import bounded  # noqa: PLC0415
@@ -335,7 +334,7 @@ def _bounds(parsed: argparse.Namespace) -> int:
     tables.warn(errors, tables.folded(robot.warnings))
     with shown_on(errors) as done:
         own = compositions(own_of(parsed, robot), options.functions, robot)
-        found = bounded(Request(robot, options, own=own), given, parsed.tighten, done)
+        found = bounded(Request(robot, options, own=own), options.ranges, options.tighten, done)
     if parsed.json:
         print(json.dumps([bounds.as_json() for bounds in found], indent=1))
     else:

@@ -156,6 +156,21 @@ def add_emit_options(group: argparse._ArgumentGroup) -> None:
         default=1,
         help="--emit casadi --knots N means --emit casadi:N",
     )
+    group.add_argument(
+        "--range",
+        metavar="NAME=LOW:HIGH",
+        dest="ranges",
+        action="append",
+        default=[],
+        help="for bounds: the range of an input, of one element such as q[3], or of parameters (also +-10%%)",
+    )
+    group.add_argument(
+        "--tighten",
+        metavar="N",
+        type=int,
+        default=0,
+        help="for bounds: cut the ranges into at most N parts, the worst of them first (default 0: none)",
+    )
 
 
 def add_robot_options(

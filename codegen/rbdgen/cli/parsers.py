@@ -260,20 +260,6 @@ def bounds_parser() -> argparse.ArgumentParser:
         "  rbdgen bounds arm7 -f gravity --param 'mass:*' --range 'mass:*=+-10%'\n",
     )
     parser.add_argument("robot", metavar="ROBOT", help="a URDF, a xacro, an MJCF, or a bundled robot by name")
-    parser.add_argument(
-        "--range",
-        metavar="NAME=LOW:HIGH",
-        action="append",
-        default=[],
-        help="the range of an input, of one of its elements such as q[3], or of parameters (also +-10%%)",
-    )
-    parser.add_argument(
-        "--tighten",
-        metavar="N",
-        type=int,
-        default=0,
-        help="cut the ranges into at most N parts, the worst of them first (default 0: do not cut)",
-    )
     parser.add_argument("--json", action="store_true", help="print JSON, with the bounds of every element")
     add_robot_options(parser)
     _add_function_options(parser)

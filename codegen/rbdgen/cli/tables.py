@@ -16,7 +16,6 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from rbdgen.bounds.bounds import Bounds
 from rbdgen.checks.accuracy import Accuracy
 from rbdgen.checks.check import Finding
 from rbdgen.checks.timing import Time
@@ -24,6 +23,7 @@ from rbdgen.description.quoting import escaped
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL
 from rbdgen.functions.whole import WHOLE
+from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.cost import COLUMNS, Cost
 from rbdgen.model.build import Robot
 from rbdgen.model.distances import DistanceSet

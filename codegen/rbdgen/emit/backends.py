@@ -158,6 +158,11 @@ BACKENDS: Final = (
     Backend("julia", asked=True, adds="a module of Julia"),
     Backend("matlab", asked=True, adds="a script of MATLAB that makes blocks of Simulink"),
     Backend("ocs2", asked=True, adds="models for OCS2 in C++ (SystemDynamicsBase)"),
+    Backend(
+        "bounds",
+        asked=True,
+        adds="a header with bounds of values and rounding errors over --range, and the same in the manifest",
+    ),
     Backend("project"),
     Backend("python"),
     Backend("readme"),

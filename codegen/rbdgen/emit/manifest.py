@@ -10,6 +10,7 @@ from typing import Any, Final
 from rbdgen.emit.folder import Folder, FolderFunction
 from rbdgen.emit.package import MANIFEST, BodyFacts, FunctionSource, RobotFacts
 from rbdgen.emit.spaces import manifold_rows
+from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument, ranges_text
@@ -121,6 +122,7 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
         **({} if error is None else {"float_error": error}),
+        **({"bounds": _bounds(function.bounds)} if function.bounds else {}),
     }
 
 
@@ -128,6 +130,11 @@ def _batch_operations(function: FunctionSource) -> dict[str, int]:
     """The operations of a batch function that has a program of its own."""
     assert function.batch is not None
     return operation_counts(function.batch.cost)
+
+
+def _bounds(bounds: Bounds) -> dict[str, Any]:
+    """The bounds of a function, without its name."""
+    return {name: value for name, value in bounds.as_json().items() if name != "function"}
 
 
 def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:

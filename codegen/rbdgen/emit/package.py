@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rbdgen.emit.names import check_argument_name, check_identifier, check_robot_name
 from rbdgen.errors import EmitError
+from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.programs.program import Program
 from rbdgen.machine import Real
@@ -312,6 +313,8 @@ class FunctionSource:
     """
     members: tuple[str, ...] = ()
     """The functions that it calls together."""
+    bounds: Bounds | None = None
+    """The bounds of its outputs; None unless they are asked for."""
 
     def __post_init__(self) -> None:
         name = check_identifier(self.signature.name)

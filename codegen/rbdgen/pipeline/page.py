@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
-from rbdgen.bounds.bounds import Bounds
 from rbdgen.emit.package import FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
 from rbdgen.functions.composition import Composition
+from rbdgen.graph.bounds.found import Bounds
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
-from rbdgen.pipeline.bounded import bounded
+from rbdgen.pipeline.bounded import bounded, check_ranges, with_bounds
 from rbdgen.pipeline.compilation import style, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.design_cache import cached_design
@@ -36,6 +36,7 @@ Later = Callable[[], AbstractContextManager[Progress]]
 
 def design(request: Request, progress: Progress = silent) -> Sources:
     """Designs the functions, fits them into flash if asked, and returns the files of the folder as text."""
+    check_ranges(request, request.options.ranges)
     functions = design_functions(request, progress)
     if request.options.budget_flash is not None:
         functions = fitted(
@@ -44,7 +45,7 @@ def design(request: Request, progress: Progress = silent) -> Sources:
             request.options.budget_flash,
             lambda tried: flash_bytes(emit(request, tried), request, progress),
         )
-    return emit(request, functions)
+    return emit(request, with_bounds(request, functions))
 
 
 def designed(request: Request, store: Cache, progress: Progress = silent) -> Sources:

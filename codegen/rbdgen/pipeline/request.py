@@ -98,6 +98,8 @@ class Request:
                 coordinates=asked.coordinates and any(self.rows[name].differentiated for name in names),
                 budget_flash=None,
                 emit=(),
+                ranges={},
+                tighten=0,
             ),
             self.package,
             self.own,
@@ -112,7 +114,7 @@ class Request:
         """
         names = [name for name in functions if name.partition("_")[0] != UPDATE] or ["potential_energy_vjp"]
         options = replace(
-            self.options,
+            self.options.without_bounds,
             functions=tuple(names),
             variants={name: form for name, form in self.options.variants.items() if name in names},
             coordinates=any(mode_of(name) for name in names),

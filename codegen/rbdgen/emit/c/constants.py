@@ -86,16 +86,16 @@ def _limits(facts: RobotFacts, real: Real) -> Iterable[Constant]:
 
 
 def _numbers(macro: str, values: Iterable[float], real: Real, comment: str) -> Constant:
-    return _array(macro, [literal(float(x), real) for x in values], comment)
+    return initialiser(macro, [literal(float(x), real) for x in values], comment)
 
 
 def _strings(
     macro: str, rows: Iterable[JointFacts | FrameFacts | ContactFacts], comment: str = ""
 ) -> Constant:
-    return _array(macro, [string(row.name) for row in rows], comment)
+    return initialiser(macro, [string(row.name) for row in rows], comment)
 
 
-def _array(macro: str, items: Sequence[str], comment: str) -> Constant:
+def initialiser(macro: str, items: Sequence[str], comment: str) -> Constant:
     """The initialiser of an array, broken into lines between its items."""
     lines, line = [], "{ "
     for k, item in enumerate(items):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rbdgen.emit.c.headers import batch_headers, headers
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.text import copied, filled
@@ -16,6 +18,7 @@ def files(folder: Folder) -> dict[str, str]:
         "robot": folder.robot,
         "functions": folder.shown,
         "batch_functions": folder.shown_batches,
+        "public": [f"{folder.name}.h", f"{folder.name}.hpp", *_batches(folder), *_further(folder)],
         "headers": headers(folder),
         "batch_headers": batch_headers(folder),
         "libraries": [beside for beside in folder.beside if beside.library],
@@ -37,3 +40,13 @@ def files(folder: Folder) -> dict[str, str]:
         for file in ("board.c", "board.ld", "report.h", "semihosting.h", *startups):
             made[f"selftest/board/{file}"] = copied(f"board/{file}")
     return made
+
+
+def _batches(folder: Folder) -> list[str]:
+    """The header of the batch functions, if there are any."""
+    return [f"{folder.name}_batch.h"] if folder.batches else []
+
+
+def _further(folder: Folder) -> list[str]:
+    """The C headers of requested backends that lie beside that of the functions."""
+    return [file for beside in folder.beside for file in beside.files if re.fullmatch(r"\w+\.h", file)]

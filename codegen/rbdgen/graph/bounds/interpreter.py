@@ -51,6 +51,15 @@ class Bounder:
         self._groups = _groups(graph, live)
         self._outputs = np.array([k for output in graph.outputs for k in output.elements], int)
 
+    def read_of(self, name: str) -> list[int]:
+        """The elements of an input that outputs depend on."""
+        first = 0
+        for argument in self.graph.inputs:
+            if argument.name == name:
+                return [k - first for k in self.read if first <= k < first + argument.size]
+            first += argument.size
+        raise GraphError(f"the graph has no input {name!r}")
+
     @property
     def elements(self) -> int:
         """The number of elements of all outputs."""

@@ -1,0 +1,1 @@
+"""The bounds of values and of rounding errors, as a C header."""

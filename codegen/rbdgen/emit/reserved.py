@@ -95,8 +95,8 @@ or the `regressor` of a robot called `kinetic`.
 LOCAL: Final = frozenset(
     """
     DISPATCH all_finite bits block count differ draw draw_angles draw_attitude draw_inertia draw_near
-    draw_nonnegative draw_range failed first forget hash i job k nbodies nq nv real result run same state
-    states std stream view word wrong
+    draw_nonnegative draw_range failed first forget hash i job k nbodies nq nv real result run same series
+    state states std stream view word wrong
     """.split()  # noqa: SIM905
 )
 """The names in the templates other than the arguments of a function."""

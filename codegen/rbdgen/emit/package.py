@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rbdgen.emit.names import check_argument_name, check_identifier, check_robot_name
 from rbdgen.errors import EmitError
@@ -412,8 +412,7 @@ class Sources:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        manifest: dict[str, Any] = json.loads(self.files[MANIFEST])
-        return manifest
+        return cast("dict[str, Any]", json.loads(self.files[MANIFEST]))
 
     def c_sources(self) -> Iterator[tuple[str, str]]:
         """The name of every function, with the path of its C file."""

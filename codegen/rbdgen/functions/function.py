@@ -10,7 +10,8 @@ import numpy as np
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.composition import Composition
-from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form, Outputs, flat
+from rbdgen.functions.folded import folded
+from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form, Outputs
 from rbdgen.functions.needs import Need
 from rbdgen.functions.resistance import Added
 from rbdgen.model.alike_limbs import unlike_limbs
@@ -407,23 +408,6 @@ class Implicit:
     """Gives `y_dot`."""
     changes: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
     """Computes the rates of F at constant y, from p, y and the arrays `p_dot`."""
-
-
-def folded(model: Model, argument: Argument, output: Sequence[Scalar]) -> Sequence[Scalar]:
-    """Fold an output over all degrees of freedom to one over the independent degrees of freedom."""
-    if argument.shape[-2:] == ("nv", "nv"):
-        rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
-        matrices = (rows[k : k + model.nv] for k in range(0, len(rows), model.nv))
-        return [value for matrix in matrices for value in flat(model.coupling.folded_matrix(matrix))]
-    if argument.kind in ("torque_coefficients", "by_external_forces"):
-        columns = len(output) // model.nv
-        rows = [output[k : k + columns] for k in range(0, len(output), columns)]
-        return flat(model.coupling.folded_rows(rows))
-    if argument.kind in ("force", "columns"):
-        rows = [output[k : k + model.nv] for k in range(0, len(output), model.nv)]
-        return flat(list(map(model.coupling.folded, rows)))
-    assert argument.kind in ("scalar", "energy_coefficients", "error", "values")
-    return output
 
 
 def products(matrices: Any, vectors: Any) -> Any:

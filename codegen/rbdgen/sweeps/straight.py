@@ -76,7 +76,8 @@ class Straight:
             self._keep(i, given)
             if body.parent != WORLD:
                 for name, value in passed.items():
-                    felt = self.lanes.handed_on(self.kinds[name], value, i, body.parent)
+                    alone = self.lanes is ALONE
+                    felt = value if alone else self.lanes.handed_on(self.kinds[name], value, i, body.parent)
                     self._put(name, body.parent, self.values[name][body.parent] + felt)
 
     def _climb(self, sweep: Climb) -> None:

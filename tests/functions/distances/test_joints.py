@@ -14,7 +14,7 @@ from support.random_trees import on_a_base, random_tree
 
 import rbdgen
 from rbdgen.functions.distances import gradient, nearest
-from rbdgen.functions.function import folded
+from rbdgen.functions.folded import folded
 from rbdgen.functions.table import lookup
 from rbdgen.model.distances import Capsule, DistanceSet, Obstacles
 from rbdgen.model.model import WORLD, Model

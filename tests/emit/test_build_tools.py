@@ -255,5 +255,7 @@ def test_commands_of_the_page_are_those_that_work(tmp_path: Path) -> None:
     for k, command in enumerate(commands):
         words = command.split()[1:]
         if "--emit" in words:
-            words[words.index("-o") + 1] = str(tmp_path / f"{k}")
-            assert main([*words, "-q", "--no-compile"]) == 0
+            if "-o" in words:
+                at = words.index("-o")
+                del words[at : at + 2]
+            assert main([*words, "-o", str(tmp_path / f"{k}"), "-q", "--no-compile"]) == 0

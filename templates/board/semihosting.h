@@ -1,6 +1,6 @@
 /* Output to the machine that runs or emulates the board, without a C library and without a heap. */
-#ifndef SEMIHOSTING_H
-#define SEMIHOSTING_H
+#ifndef BOARD_SEMIHOSTING_INCLUDED
+#define BOARD_SEMIHOSTING_INCLUDED
 
 #include <stdint.h>
 

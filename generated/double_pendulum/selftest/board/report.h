@@ -1,6 +1,6 @@
 /* The report of a self-test on a board without a C library's output. The compiler includes it by -include. */
-#ifndef REPORT_H
-#define REPORT_H
+#ifndef BOARD_REPORT_INCLUDED
+#define BOARD_REPORT_INCLUDED
 
 #include "semihosting.h"
 

@@ -20,7 +20,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -51,9 +50,18 @@ struct robot {
     const function<Real> *find(const char *wanted) const noexcept
     {
         for (std::size_t k = 0; k < count; ++k)
-            if (std::strcmp(functions[k].name, wanted) == 0)
+            if (same(functions[k].name, wanted))
                 return &functions[k];
         return nullptr;
+    }
+
+private:
+    static bool same(const char *a, const char *b) noexcept
+    {
+        for (; *a == *b; ++a, ++b)
+            if (*a == '\0')
+                return true;
+        return false;
     }
 };
 

@@ -242,7 +242,8 @@ def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) ->
         assert files == set(made.manifest["files"])
         kinds = {Path(file).suffix for file in files}
         module = {".mjs", ".mts", *([".wasm"] if compiled else [])} if TARGETS[target].module else set()
-        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module}
+        board = {".ld"} if TARGETS[target].machine or target == "portable" else set()
+        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module, *board}
         assert "Python" not in (made.folder / "README.md").read_text()
         for build in ("Makefile", "CMakeLists.txt"):
             assert "native" not in (made.folder / build).read_text()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rbdgen.emit.package import Board, EmitOptions, ModuleFlags, Sources
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
@@ -55,10 +57,13 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
     target = target_named(options.target)
     if target.module:
         _check_module(options)
-    changed = {"-march=native": flag}
-    if options.contract:
-        changed["-ffp-contract=off"] = "-ffp-contract=fast"
-    return tuple(changed.get(flag, flag) for flag in target.flags)
+    return tuple(flag if x == "-march=native" else x for x in _fused(target.flags, options))
+
+
+def _fused(flags: Sequence[str], options: Options) -> list[str]:
+    """The flags of a target, by which the compiler fuses operations if the options ask for it."""
+    fast = {"-ffp-contract=off": "-ffp-contract=fast"} if options.contract else {}
+    return [fast.get(flag, flag) for flag in flags]
 
 
 def _check_module(options: Options) -> None:
@@ -83,13 +88,13 @@ def style(options: Options, *, package: bool) -> EmitOptions:
         prefix=target.prefix,
         flags=compiler_flags(options),
         module=ModuleFlags(COMPILE_FLAGS, (*LINK_FLAGS, *stack_flags(STACK))) if target.module else None,
-        boards=_boards(target),
+        boards=_boards(target, options),
         emit=options.emit,
         package=package,
     )
 
 
-def _boards(target: Target) -> tuple[Board, ...]:
+def _boards(target: Target, options: Options) -> tuple[Board, ...]:
     """The boards that can run code for a target: its own; for code of any compiler, those of all targets."""
     shared = target.name == "portable"
     rows = [row for row in TARGETS.values() if row.machine and (shared or row == target)]
@@ -97,7 +102,7 @@ def _boards(target: Target) -> tuple[Board, ...]:
         Board(
             row.machine.name,
             row.prefix,
-            " ".join(row.flags),
+            " ".join(_fused(row.flags, options)),
             " ".join((row.machine.emulator, "-M", row.machine.name, *row.machine.options.split())),
             row.machine.startup,
             f"{row.machine.code:#x}",

@@ -109,7 +109,7 @@ def test_a_relative_path_is_that_of_the_working_directory(
     assert found.triangles == (4, 4)
     (line,) = found.missing
     assert line.startswith("robot 'arm', body:3: link 'fore': mesh '")
-    assert "none.stl': there is no such file" in line
+    assert "': there is no such file" in line  # a long path is shortened
 
 
 def test_the_robot_and_its_code_do_not_depend_on_shapes() -> None:

@@ -82,6 +82,7 @@ def test_floating_base() -> None:
     assert model.subtree_dof_end == (7, 7)
     assert model.sizes == {
         **dict.fromkeys(("nc", "ncontacts", "nanchor", "nshare", "npoints", "ncorners", "nimpulses"), 0),
+        **dict.fromkeys(("nheld", "nrows", "nslants", "nsprings"), 0),
         **dict.fromkeys(("npairs", "ngroups", "nspheres", "ncapsules", "nboxes", "nhalfspaces"), 0),
         "njoints": 1,
         "nservos": 1,
@@ -93,6 +94,7 @@ def test_floating_base() -> None:
         "nloop": 0,
         "nindependent": 0,
         "nf": 0,
+        "nturns": 6,
     }
 
 

@@ -115,7 +115,7 @@ def test_elementary_functions() -> None:
         casadi.exp(a), casadi.log(b), casadi.atan2(a, b), casadi.tanh(a), casadi.asin(a), casadi.acos(a),
         casadi.tan(a), casadi.atan(b), casadi.sinh(a), casadi.cosh(a), casadi.hypot(a, b), a**3, b**a, b**0.5,
     )  # fmt: skip
-    f = casadi.Function("table", [x], [values], ["x"], ["y"])
+    f = casadi.Function("curves", [x], [values], ["x"], ["y"])
     function = rbdgen.from_casadi(f, {"x": rbdgen.Quantity("1", range=(0.1, 0.9))})
     agrees(function, [np.array([0.4, 0.6])], of_casadi(f, [[0.4, 0.6]]))
 

@@ -161,7 +161,9 @@ def states(library: Library, rows: Sequence[Function], count: int = STATES) -> d
     functions = [library.functions[row.name] for row in rows]
     taken = [x for function in functions for x in function.signature.inputs]
     given = {x.name for x in taken}
-    taken += [x.sized(sizes) for row in rows for x in row.signature.inputs if x.name not in given]
+    further = [x for row in rows for x in row.signature.inputs if x.name not in given]
+    # inputs with other sizes are those of options that the folder does not have
+    taken += [x.sized(sizes) for x in further if all(n in sizes for n in x.shape if isinstance(n, str))]
     return library.manifold.random_inputs(taken, np.random.default_rng(1), (count,))
 
 

@@ -86,8 +86,7 @@ def text_of(text: str) -> str:
 
 def crate_version(version: str) -> str:
     """The version of a crate, which has three numbers: 0.2.0 of 0.2.0rc1, and 1.2.0 of 1.2."""
-    numbers = [*release_of(version).split("."), "0", "0"]
-    return ".".join(str(int(number)) for number in numbers[:3])
+    return ".".join(str(int(number)) for number in release_of(version).split("."))
 
 
 def _calls(function: FolderFunction) -> list[GoldenCall]:

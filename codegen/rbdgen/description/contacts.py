@@ -151,7 +151,7 @@ def default_plan(contacts: Iterable[Contact]) -> SolverPlan:
 
 
 Extra = Literal["elastic", "anisotropic", "limits", "friction"]
-"""What steps with friction have on request: springs and dampers at contacts, friction that depends on the
+"""Options of steps with friction: springs and dampers at contacts, friction that depends on the
 direction, and the limits and the dry friction of joints.
 """
 

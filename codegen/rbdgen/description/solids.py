@@ -28,7 +28,7 @@ _Numbers: TypeAlias = Callable[[str, object, tuple[int, ...]], list[float]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    """Where a shape is, and its colour. All shapes take these arguments by name.
+    """The placement of a shape and its colour. All shapes take these arguments by name.
 
     Args:
         xyz: the middle of the shape in the frame of the link, m; for a mesh, the origin of its file.

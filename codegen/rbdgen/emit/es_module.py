@@ -167,7 +167,7 @@ def _rows(folder: Folder) -> list[str]:
 
 
 def _rolling(signature: SizedSignature) -> dict[str, Any]:
-    """What a rollout of a step needs to know of its arguments; nothing for other functions."""
+    """The names of the arguments that a rollout of a step needs; an empty dictionary for other functions."""
     rolling = signature.rolling
     if rolling is None:
         return {}

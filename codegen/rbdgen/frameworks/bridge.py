@@ -23,7 +23,7 @@ _FLAGS = ("-O2", "-fPIC", "-shared", "-w")
 
 
 class Role(IntEnum):
-    """What a function is to a framework, as in `templates/frameworks/functions.h`."""
+    """The role of a function in a framework, as in `templates/frameworks/functions.h`."""
 
     VALUE = 0
     TRANSPOSED = 1
@@ -45,9 +45,9 @@ class Products:
     point: int
     """The number of inputs of f."""
     curved: tuple[int, ...]
-    """Those of `by` that are configurations."""
+    """The inputs in `by` that are configurations."""
     quaternions: tuple[int, ...]
-    """Where quaternions begin in configurations."""
+    """The indices of the first elements of quaternions in configurations."""
     role: Role = Role.VALUE
 
 

@@ -71,7 +71,7 @@ class Model:
     contact_solver: SolverPlan = DEFAULT_PLAN
     """The plan of the solver for contacts with friction."""
     contact_with: tuple[Extra, ...] = ()
-    """What steps with friction have on request."""
+    """The options of steps with friction, as "elastic"."""
     distances: DistanceSet = NO_DISTANCES
     """The capsules, pairs and obstacles of functions of distances."""
 

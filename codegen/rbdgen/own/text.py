@@ -45,7 +45,7 @@ class Own(ABC):
 
     signature: Signature
     told: ClassVar[str] = "its text"
-    """What it is compared with, in words."""
+    """The name, in words, of what the compiled function is compared with."""
 
     @property
     def row(self) -> Function:

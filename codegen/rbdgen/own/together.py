@@ -177,7 +177,7 @@ def _signature(name: str, members: Sequence[Member]) -> Signature:
 
 
 def _quantity(x: Argument) -> tuple[object, ...]:
-    """What two inputs must have in common to be one."""
+    """The properties that two inputs must share to be one."""
     return x.kind, x.shape, x.unit, x.symmetric, x.default, x.range
 
 

@@ -18,7 +18,7 @@ def check_extras(model: Model, dissipation: Dissipation) -> None:
 
 
 def _missing(model: Model, dissipation: Dissipation, extra: Extra) -> str | None:
-    """What a robot lacks for an extra, and what to do."""
+    """The error of a robot that lacks something for an extra, and the advice; None if nothing is missing."""
     if extra in OF_POINTS:
         if any(contact.has_friction for contact in model.contacts):
             return None

@@ -36,7 +36,7 @@ MOST: Final = 1000
 """The largest number of points of a link. A step with a hundred contacts is large already."""
 
 SOLE: Final = "sole:"
-"""What stands before the name of a link whose flat side becomes a sole."""
+"""The prefix of the name of a link whose flat side becomes a sole."""
 
 MOST_CORNERS: Final = 16
 """The largest number of corners of a sole. Each has a cone of friction of its own."""
@@ -231,7 +231,7 @@ def _same(one: _Sphere, other: _Sphere) -> bool:
 
 
 def _instead(sole: bool) -> str:
-    """What to do where shapes do not become contacts."""
+    """The advice in errors about shapes that do not become contacts."""
     if sole:
         return either("give contacts=[rbdgen.Sole(...)]", "give --contact-sole NAME=LINK:LENGTH,WIDTH,X,Y,Z")
     return f"give {option('contacts', ['NAME=LINK:X,Y,Z'])}"

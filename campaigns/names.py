@@ -240,7 +240,7 @@ def _renamed(
 
     Identifiers must match one to one.
     """
-    own, model = (re.compile(rf'"{name}(?![A-Za-z0-9])') for name in names)
+    own, model = (re.compile(rf'"(?:\.\./)?{name}(?![A-Za-z0-9])') for name in names)
     there: dict[str, str] = {}
     back: dict[str, str] = {}
     for (kind, text), (other_kind, other) in zip(ours, models, strict=False):

@@ -29,7 +29,10 @@ def test_verdicts(measured: float, taken: bool, said: str) -> None:
 
 
 def test_the_straight_line_is_timed_beside_each_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forms that are not selected are timed too, such as one with a small gain for two sliding masses."""
+    """Forms that are not selected are timed too, such as one with a small gain for two sliding masses.
+
+    Batches of this form have a program of their own, which is the straight line.
+    """
     timed: list[list[str]] = []
 
     def times(contest: object, robot: object, sources: Sequence[FunctionSource], *_: object) -> list[float]:
@@ -44,4 +47,4 @@ def test_the_straight_line_is_timed_beside_each_form(monkeypatch: pytest.MonkeyP
     assert timed == [["classical", "limbs"]]
     assert (row.measured, row.taken, row.verdict) == (1.5, False, "wrong: left")
     assert 0.5 < row.predicted < 1.05
-    assert row.batch > 1
+    assert row.batch == 1

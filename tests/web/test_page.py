@@ -48,7 +48,7 @@ def test_examples_print_what_the_page_says(
             program = tmp_path / "wrong.mjs"
             program.write_text(f"{loading}try {{ {call}; }} catch (error) {{ console.log(`${{error}}`); }}")
             assert node(program) == text
-    assert shown == 3
+    assert shown == 4
     capsys.readouterr()
 
 

@@ -188,8 +188,8 @@ def test_what_does_not_fit_is_refused_in_one_line(
 
 
 NO_MEANING: list[tuple[str, int, float, str]] = [
-    ("friction", 7, -1, r"friction\[1\] is -1; pass a number that is not negative$"),
-    ("law", 12, -1, r"law\[0\] is -1; pass a number that is not negative$"),
+    ("friction", 7, -1, r"friction\[3, 1\] is -1; pass a number that is not negative$"),
+    ("law", 12, -1, r"law\[2, 0\] is -1; pass a number that is not negative$"),
     ("ground", 14, 2, r"ground has a normal of length 2, at the point with the number 1; scale normals"),
 ]
 

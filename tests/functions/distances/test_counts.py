@@ -13,6 +13,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import released
 from rbdgen.model.model import Model
 from rbdgen.pipeline.design import count
+from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 
 PINNED = {
@@ -34,12 +35,19 @@ def test_pairs_of_the_arm(form: Segments, name: str) -> None:
 
 
 def test_the_page_tells_the_operations() -> None:
-    """Those of the generated functions, whose body axes are chosen by count."""
+    """Those of straight lines in body axes chosen by count, and those of the functions on this machine."""
     page = " ".join((resources.package_root().parents[1] / "docs/distances.md").read_text("utf-8").split())
-    told = re.search(r"Their distances take (\d+) operations, and their gradient (\d+),", page)
+    told = re.search(r"their distances take (\d+) operations, and their gradient (\d+),", page)
+    in_lanes = re.search(r"in less time: (\d+) for the distances, and (\d+) for the gradient", page)
     assert told
-    found = count(arm(), ["distances", "distance_jacobian"])
-    assert [int(x) for x in told.groups()] == [cost.total for _, cost in found.values()]
+    assert in_lanes
+    names, robot = ["distances", "distance_jacobian"], arm()
+    lines = Chooser(robot.model, search(robot.model), "graph")
+    found = [lines.choose(lookup(name, robot.model)).program for name in names]
+    assert [int(x) for x in told.groups()] == [released(program).cost.total for program in found]
+    both = count(robot, names)
+    assert [form.split()[0] for form, _ in both.values()] == ["pairs", "pairs"]
+    assert [int(x) for x in in_lanes.groups()] == [cost.total for _, cost in both.values()]
 
 
 def test_with_inputs_and_outputs_counted() -> None:

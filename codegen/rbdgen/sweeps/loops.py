@@ -72,8 +72,8 @@ class LoopedForm:
     """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """The arrays of constants."""
-    lanes_are_freedoms: bool = False
-    """Whether the lanes are the degrees of freedom of one state, see `Program`."""
+    lanes_of_one_state: bool = False
+    """Whether the lanes are parts of one state, see `Program`."""
 
     def renamed(self, names: Mapping[str, str]) -> LoopedForm:
         """Replace arrays of the form by the ones that `names` gives."""
@@ -116,7 +116,7 @@ def joined(forms: Sequence[LoopedForm]) -> LoopedForm:
         {name: size for form in forms for name, size in form.outputs.items()},
         {name: size for form in forms for name, size in form.scratch.items()},
         {name: table for form in forms for name, table in form.tables.items()},
-        any(form.lanes_are_freedoms for form in forms),
+        any(form.lanes_of_one_state for form in forms),
     )
 
 

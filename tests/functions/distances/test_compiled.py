@@ -94,7 +94,7 @@ def test_values_and_gradients_in_one_call(library: Any) -> None:
     facts = [library.manifest["functions"][name] for name in ("pairs_measured", "distance_jacobian")]
     assert [own["form"] for own in facts] == ["pairs", "pairs"]
     both, alone = (own["operations"]["total"] for own in facts)
-    assert both - alone < 2 * len(d)
+    assert both - alone < 3 * len(d)
 
 
 def test_products_are_those_with_the_jacobian(library: Any) -> None:

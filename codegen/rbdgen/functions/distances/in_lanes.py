@@ -154,7 +154,7 @@ class PairLanes:
             {self.output: size},
             {name: size for name, size in scratch.items() if size},
             tables,
-            lanes_are_freedoms=True,
+            lanes_of_one_state=True,
         )
 
     def _tables(self, lot: Lot) -> dict[str, tuple[float, ...]]:

@@ -204,7 +204,10 @@ class _Choosing:
             (program, form)
             for program, form in programs
             if not tried
-            or (fills_vectors(program, self.lanes) and program.work(self.lanes) < tried[0].cost.work)
+            or (
+                fills_vectors(program, self.lanes)
+                and program.work(self.lanes) < form.most_work * tried[0].cost.work
+            )
         ]
         if not faster:
             return None

@@ -74,7 +74,7 @@ def _forms(trace: Trace, source: str) -> tuple[Form, Form]:
 def _in_lanes(loops: Callable[[ReducedModel], LoopedForm]) -> Form:
     source = "the same, with pairs as the lanes of vectors"
     form = in_loops(source, loops, "pairs", for_size=False, worth_trying=in_lanes.pairs_fill)
-    return replace(form, degrees="tree", joins=True)
+    return replace(form, degrees="tree", most_work=in_lanes.MOST_WORK, joins=True)
 
 
 def _along(trace: Trace) -> Form:

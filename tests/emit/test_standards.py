@@ -27,7 +27,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ]
 
 
-@pytest.mark.parametrize("standard", ["c99", "c11", "c17", "c2x", "c++11", "c++14", "c++17", "c++20", "c++2b"])
+@pytest.mark.parametrize(
+    "standard", ["c99", "c11", "c17", "c2x", "c++11", "c++14", "c++17", "c++20", "c++2b"]
+)
 @pytest.mark.parametrize("family", ["gcc", "clang"])
 def test_compiles_without_a_warning(family: str, standard: str, folders: list[Path], tmp_path: Path) -> None:
     if shutil.which(family) is None:

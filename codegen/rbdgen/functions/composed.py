@@ -309,22 +309,21 @@ def _can_use_limbs(composition: Composition, rows: Mapping[str, Function]) -> bo
 def _in_loops(composition: Composition, rows: Mapping[str, Function]) -> Form | None:
     """The form in loops of a composition that calls nothing but rows with forms that can be joined."""
     members = [rows[name] for name in composition.members if name in rows]
-    forms = [form for row in members for form in row.forms if form.joins]
-    if not forms or len(forms) < len(composition.members):
+    found = [(form, form.loops) for row in members for form in row.forms if form.joins and form.loops]
+    if not found or len(found) < len(composition.members):
         return None
     outputs = iter(composition.signature.outputs)
     names = [{y.name: next(outputs).name for y in row.signature.outputs} for row in members]
 
     def loops(reduced: ReducedModel) -> LoopedForm:
-        made = [form.loops(reduced) for form in forms if form.loops is not None]
-        return joined([own.renamed(of) for own, of in zip(made, names, strict=True)])
+        return joined([own(reduced).renamed(of) for (_, own), of in zip(found, names, strict=True)])
 
     return replace(
-        forms[0],
+        found[0][0],
         source="the loops of the functions",
         trace=lambda robot, x: loops(robot if isinstance(robot, ReducedModel) else reduce(robot)).run(x),
         loops=loops,
-        worth_trying=lambda model: all(form.worth_trying(model) for form in forms),
+        worth_trying=lambda model: all(form.worth_trying(model) for form, _ in found),
     )
 
 

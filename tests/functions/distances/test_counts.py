@@ -12,7 +12,7 @@ from rbdgen.description.capsules import Obstacles, Segments
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import released
 from rbdgen.model.model import Model
-from rbdgen.pipeline.design import count
+from rbdgen.options import Options
 from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 
@@ -35,19 +35,20 @@ def test_pairs_of_the_arm(form: Segments, name: str) -> None:
 
 
 def test_the_page_tells_the_operations() -> None:
-    """Those of straight lines in body axes chosen by count, and those of the functions on this machine."""
+    """Those of straight lines, and those with pairs as lanes, in body axes chosen by count."""
     page = " ".join((resources.package_root().parents[1] / "docs/distances.md").read_text("utf-8").split())
     told = re.search(r"their distances take (\d+) operations, and their gradient (\d+),", page)
     in_lanes = re.search(r"in less time: (\d+) for the distances, and (\d+) for the gradient", page)
     assert told
     assert in_lanes
-    names, robot = ["distances", "distance_jacobian"], arm()
-    lines = Chooser(robot.model, search(robot.model), "graph")
-    found = [lines.choose(lookup(name, robot.model)).program for name in names]
-    assert [int(x) for x in told.groups()] == [released(program).cost.total for program in found]
-    both = count(robot, names)
-    assert [form.split()[0] for form, _ in both.values()] == ["pairs", "pairs"]
-    assert [int(x) for x in in_lanes.groups()] == [cost.total for _, cost in both.values()]
+    model = arm().model
+    axes = search(model)
+    for page_has, lanes, form in ((told, 1, "reduced"), (in_lanes, 8, "pairs")):
+        chooser = Chooser(model, axes, Options().engine, lanes=lanes)
+        found = [chooser.choose(lookup(name, model)) for name in ("distances", "distance_jacobian")]
+        assert [choice.form for choice in found] == [form, form]
+        counts = [released(choice.program).cost.total for choice in found]
+        assert [int(x) for x in page_has.groups()] == counts
 
 
 def test_with_inputs_and_outputs_counted() -> None:

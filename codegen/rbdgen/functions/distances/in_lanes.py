@@ -34,7 +34,7 @@ MOST_WORK: Final = 0.5
 
 The numbers of pairs are stored one by one, and vectors wait for them, which counts as no work. With 0.25 to
 0.38 of the work (arms), calls took 0.4 to 0.75 of the time. With 0.62 (spheres around a quadruped), they took
-0.95 to 1.2 of it.
+0.95 to 1.6 of it, depending on the compiler.
 """
 
 COLUMNS: Final = "columns"

@@ -112,7 +112,8 @@ def limb_by_limb(program: Program) -> Program:
             for lane in range(len(access.offsets)):
                 at = access.address(lane, k)
                 written.setdefault(access.array, {})[at] = _of_lane(lanes[element], lane)
-    shapes = {x.name: x.shape for x in program.outputs if x.name in written}
+    whole_ones = (x for x in program.outputs if len(written.get(x.name, ())) == x.size)
+    shapes = {x.name: x.shape for x in whole_ones}
     names = (*shapes, *sorted(written.keys() - shapes.keys()))
     writes = {name: Access(name, tuple(sorted(written[name]))) for name in names}
     outputs = [

@@ -19,7 +19,7 @@ from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.programs.lanes import work
+from rbdgen.graph.programs.lanes import known, limb_by_limb, work
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
@@ -71,6 +71,40 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
     for output, values in wanted.items():
         np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-12 * abs(values).max())
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
+
+
+MOMENTUM = (
+    "com",
+    "com_velocity",
+    "com_acceleration",
+    "com_jacobian",
+    "centroidal_matrix",
+    "centroidal_matrix_rate",
+    "centroidal_momentum",
+)
+
+FREE = ("crba_world", "nle_world", "nle_free_base", "rnea_free_base", "crba_free_base")
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [*((1, name) for name in (*MOMENTUM, *FREE)), (0, "crba_free_base"), (2, "com_acceleration")],
+)
+def test_functions_of_the_whole_robot(case: int, name: str) -> None:
+    """What limbs of different masses hand on to the whole robot is summed over them."""
+    limbs, base, lanes = CASES[case]
+    model, function = with_limbs(limbs, base).model, lookup(name)
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    (found,) = [x for x in limbs_in_lanes(model) if x.lanes == lanes]
+    traced = known(trace_in_limbs(reduce(model), found, function, function.form("limbs")))
+    apart = limb_by_limb(traced)
+    inputs = random_inputs(model, function.sized(model), 5, 3)
+    wanted, together, single = (run(x, inputs) for x in (textbook, traced, apart))
+    verify_program(traced)
+    verify_program(apart)
+    for output, values in wanted.items():
+        np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-13 * abs(values).max())
+        np.testing.assert_array_equal(together[output], single[output])
 
 
 @pytest.mark.parametrize(

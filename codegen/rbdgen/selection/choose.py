@@ -388,7 +388,7 @@ def _cheapest(
     """The cheapest program after the passes, among the first candidates and those in `also`."""
     contenders = [*tried[: LIMITS.contenders], *also] if tried[0].cost.total < LIMITS.large else tried[:1]
     results = []
-    for count in contenders:
+    for count in {(count.form.name, count.start, count.axes): count for count in contenders}.values():
         traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
         results.append((apply(straight_line(traced), SIMPLIFY), count))
     return min(results, key=lambda result: result[0].cost.total)

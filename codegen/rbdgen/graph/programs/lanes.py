@@ -7,6 +7,7 @@ gives the same bits as the single call, except for the sign of zeros if a number
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -55,6 +56,8 @@ def known(program: Program) -> Program:
         elif args and OPS[op].rational and None not in operands:
             columns = zip(*(x for x in operands if x), strict=True)
             values.append(tuple(float(OPS[op].evaluate(*column)) for column in columns))
+        elif op == "join" and operands[0] is not None:
+            values.append((halved(operands[0], operator.add),) * lanes)
         else:
             values.append(None)
     read = [k for node, own in zip(graph.nodes, values, strict=True) if own is None for k in node.args]

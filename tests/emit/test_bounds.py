@@ -140,7 +140,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         ({"ranges": {"a": (0, 1)}, "emit": []}, "ranges is an option of bounds; give emit="),
         ({"ranges": [("a", 0, 1)]}, "give a dict"),
         ({"tighten": -1}, "give a number of parts"),
-        ({"emit": ["bounds:3"], "ranges": {}}, "have no further option"),
+        ({"emit": ["bounds:3"], "ranges": {}}, "bounds has no further option"),
         ({"ranges": {}}, r"q\[0\] \(joint shoulder\) has no limits"),
         ({"ranges": {"a": object()}}, "is no range"),
         ({"ranges": {"a": (0, np.inf)}}, "is not finite"),

@@ -265,14 +265,14 @@ class Function:
     @property
     def in_limb_loops(self) -> Form | None:
         """The form that loops over alike limbs, or None if no form can."""
-        return None if self.of_contacts else self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        of_joints = all(x.kind in OF_JOINTS for x in arguments)
+        return self._of_limbs(LIMB_LOOPS, "in loops over alike limbs") if of_joints else None
 
     def _of_limbs(self, name: str, how: str) -> Form | None:
         swept = next((form for form in self.forms if form.can_use_limbs and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
-        if swept is None or not all(
-            x.can_be_by_limb if self.of_contacts else x.kind in OF_JOINTS for x in arguments
-        ):
+        if swept is None or not all(x.can_be_by_limb for x in arguments):
             return None
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 

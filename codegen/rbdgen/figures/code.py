@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +21,18 @@ from rbdgen.figures.instructions import LOCAL, Architecture, Flow, Instruction, 
 
 @dataclass(frozen=True)
 class CompiledLoop:
-    """Code that a conditional backward branch repeats: its addresses, instructions and calls."""
+    """Code that a conditional backward branch repeats: its addresses, instructions and calls. Loops inside
+    count once.
+    """
 
     first: int
     last: int
     instructions: int
     calls: tuple[str, ...]
+
+    def inside(self, other: CompiledLoop) -> bool:
+        """Whether the other loop repeats this one."""
+        return other.first <= self.first and self.last < other.last
 
 
 @dataclass(frozen=True)
@@ -48,15 +54,25 @@ class FunctionFigures:
     backward_branches: int
     exported: bool
     loops: tuple[CompiledLoop, ...] = ()
-    """The loops of the function, in their order."""
+    """The loops of the function in the order of their ends, so inner loops come before outer ones."""
     plain_jumps: bool = True
     """Whether unconditional forward jumps skip only code that neither branches nor calls."""
 
     def counted(self, loops: int) -> bool:
-        """Whether all branches close loops, and there are `loops` loops, one after the other."""
-        apart = all(a.last < b.first for a, b in pairwise(self.loops))
+        """Whether all branches close loops, and there are `loops` loops, one after the other or one inside
+        the other.
+        """
+        apart = all(a.last < b.first or a.inside(b) for a, b in combinations(self.loops, 2))
         closing = self.conditional_branches == self.backward_branches == len(self.loops) == loops
         return closing and apart and self.plain_jumps
+
+    def entered(self, runs: Sequence[int]) -> list[int]:
+        """How often each loop is entered, if the loops run so many times in all."""
+        found = []
+        for k, loop in enumerate(self.loops):
+            around = (n for other, n in zip(self.loops[k:], runs[k:], strict=True) if loop.inside(other))
+            found.append(next(around, 1))
+        return found
 
 
 @dataclass(frozen=True)
@@ -115,17 +131,18 @@ class Figures:
     def instructions(self, name: str, loops: Sequence[int] = ()) -> int:
         """The instructions that a call executes, including the functions in these objects that it calls.
 
-        `loops` says how often each loop of the function itself runs, in order. Raises BuildError if the
-        number of instructions is not fixed: for a branch, or for another loop.
+        `loops` says how often each loop of the function itself runs in all, in the order of their ends.
+        Raises BuildError if the number of instructions is not fixed: for a branch, or for another loop.
         """
         for function in self.reached(name):
             if not function.counted(len(loops) if function.name == name else 0):
                 raise BuildError(f"{function.name}: it branches, so the number of instructions is not fixed")
         self._stack(name, ())  # recursion
         function = self.functions[name]
+        entered = function.entered(loops)
         again = [
-            (count - 1) * (loop.instructions + self._called(loop.calls))
-            for loop, count in zip(function.loops, loops, strict=True)
+            (count - once) * (loop.instructions + self._called(loop.calls))
+            for loop, count, once in zip(function.loops, loops, entered, strict=True)
         ]
         return function.instructions + self._called(function.calls) + sum(again)
 

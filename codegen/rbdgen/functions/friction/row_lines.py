@@ -94,7 +94,7 @@ def map_of_joint(x: State) -> Arrays:
     ((impulse,), (velocity,)), (r,) = _moved(x), x.arrays["r"]
     rho = 1 / r
     own = held(sub(velocity, mul(rho, impulse)), rho, Bounds(*x.arrays["law"]))
-    return {"values": [mul(r, sub(velocity, own.velocity))], "free": [own.free]}
+    return {"values": [mul(r, sub(velocity, own.velocity))], "freed": [own.free]}
 
 
 def add_square(x: State) -> Arrays:
@@ -139,7 +139,7 @@ def linear_of_point(x: State) -> Arrays:
 
 def linear_of_joint(x: State) -> Arrays:
     """W and D of a joint."""
-    equations = of_bounded(x.arrays["free"][0], x.arrays["r"][0])
+    equations = of_bounded(x.arrays["freed"][0], x.arrays["r"][0])
     return {"weight": equations.W[0], "own": equations.D[0]}
 
 
@@ -185,6 +185,12 @@ def shrink(x: State) -> Arrays:
     (a, b, z), (mu,) = x.arrays["impulse"], x.arrays["mu"]
     z = maximum(z, 0)
     return {"impulse_after": 2 * [*shrunk(a, b, mu * z), z]}
+
+
+def none(x: State) -> Arrays:
+    """The largest and the sum of no numbers."""
+    del x
+    return {"largest": [0, 0]}
 
 
 def error(x: State) -> Arrays:

@@ -54,7 +54,7 @@ VELOCITIES, CHANGE, FASTER = "velocities", "change", "faster"
 FACTORS: Final = "factors"
 """The table of the factors of a change: 0 and those that are tried."""
 
-VALUES, MODES, FREE = "values", "modes", "free"
+VALUES, MODES, FREE = "values", "modes", "freed"
 """The arrays of F, of `lines.Modes` of each point, and of `Held.free` of each joint."""
 
 WEIGHTS: Final = "weights"
@@ -197,7 +197,7 @@ class RowLoops:
         if joints:
             numbers, firsts = [x.joints.start for x in joints], [x.first for x in joints]
             reads = {"law": _numbered(BOUNDS, len(Bounds._fields), numbers)}
-            free = {"free": element(FREE, numbers)}
+            free = {"freed": element(FREE, numbers)}
             loops.append(_mapped("held", lines.map_of_joint, 1, firsts, factor, reads, free))
         return loops
 
@@ -246,7 +246,7 @@ class RowLoops:
             loops.append(copied("begin", element(STEPS, self._closed), element(WEIGHTS, places)))
         if joints:
             rows = [x.first for x in joints]
-            reads = {"free": element(FREE, [x.joints.start for x in joints]), "r": element(STEPS, rows)}
+            reads = {"freed": element(FREE, [x.joints.start for x in joints]), "r": element(STEPS, rows)}
             own = system.entries([(0, 0)], [(k, k) for k in rows])
             writes = {"weight": element(WEIGHTS, [self._weights[k] for k in rows]), "own": own}
             loops.append(FormLoop("bounded", lines.linear_of_joint, writes, reads, count=len(joints)))
@@ -307,7 +307,7 @@ class RowLoops:
             }
             both = {"impulse_after": Access(IMPULSES, (*_THREE, n, n + 1, n + 2), firsts)}
             loops.append(FormLoop("shrink", lines.shrink, both, reads, count=len(points)))
-        loops += [*self._at_the_impulses(), cleared(element(LARGEST, range(2)))]
+        loops += [*self._at_the_impulses(), FormLoop("none", lines.none, {"largest": largest}, {})]
         reads = {"value": element(VALUES, range(n)), "r": element(STEPS, range(n)), "largest": largest}
         loops.append(FormLoop("error", lines.error, {"largest_after": largest}, reads, count=n))
         told = {"residual": whole(RESIDUAL, 1)}

@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from functions.friction.test_compiled import problem
 from support import soles
 from support.few import few
-from support.friction import near_ground, quadruped, recorded, step
+from support.friction import near_ground, problem, quadruped, recorded, step
 
 import rbdgen
 from rbdgen import Point

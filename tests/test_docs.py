@@ -362,7 +362,6 @@ def test_rollouts_are_as_quick_as_measured() -> None:
 
 def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
     """The table has us of CPU time per step."""
-    ways = results_of("standing_quadruped12")["ways"]
     told = (
         "contact_step, all states",
         "contact_step in float, all states",
@@ -370,8 +369,11 @@ def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
         "MuJoCo with contacts, all states, 1 thread",
         "MuJoCo with contacts, elliptic cones, 1 thread",
     )
-    row = " | ".join(f"{ways[way][0]:.2f}" for way in told)
-    assert f"| 18-dof quadruped on four feet | {row} |" in page("trajectories.md")
+    rows = {"quadruped12": "18-dof quadruped on four feet", "humanoid30": "36-dof humanoid on two soles"}
+    for robot, row in rows.items():
+        ways = results_of(f"standing_{robot}")["ways"]
+        figures = " | ".join(f"{ways[way][0]:.2f}" for way in told)
+        assert f"| {row} | {figures} |" in page("trajectories.md")
 
 
 def told(number: float, digits: int = 0) -> str:
@@ -420,6 +422,8 @@ def test_steps_on_feet_are_as_quick_as_measured() -> None:
     )
     assert f"{double:.2f} us of CPU time per step ({real:.2f} us in float)" in words
     assert f"a bound call {bound:.1f} us" in words
+    longer = ways["MuJoCo with contacts, all states, 1 thread"][0] / double
+    assert f"of the same quadruped {longer:.1f} times as long" in words
 
 
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}

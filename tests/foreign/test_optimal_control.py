@@ -197,7 +197,7 @@ def is_plain(path: Path) -> bool:
             "its models need a computer; leave target='cortex-m7' out",
         ),
         ({"emit": ["crocoddyl"], "packed": True}, "its models take whole matrices; leave packed out"),
-        ({"emit": ["eigen:3"]}, "the header of Eigen has no further option; give eigen alone"),
+        ({"emit": ["eigen:3"]}, "eigen has no further option; give eigen alone"),
     ],
     ids=["nothing", "detail", "float", "continuous", "machine", "packed", "eigen"],
 )

@@ -106,7 +106,7 @@ def test_numbers_and_texts() -> None:
 
 def test_refused() -> None:
     robot = rbdgen.load_robot("double_pendulum")
-    with pytest.raises(OptionError, match=r"a crate has no further option; give rust alone$"):
+    with pytest.raises(OptionError, match=r"rust has no further option; give rust alone$"):
         rbdgen.generate(robot, emit=["rust:2"])
     with pytest.raises(OptionError, match=r"a crate compiles C for a processor; take target='portable'$"):
         rbdgen.generate(robot, emit=["rust"], target="wasm32")

@@ -24,6 +24,11 @@ def with_limbs(
     contacts: Sequence[Contact] = (),
 ) -> Robot:
     """A trunk with these limbs, whose numbers are random and whose axes are coordinate axes."""
+    return build_robot(replace(parse_urdf(limbed(limbs, seed)), contacts=tuple(contacts)), base)
+
+
+def limbed(limbs: Sequence[Sequence[str]], seed: int = 0) -> str:
+    """The URDF of a trunk with these limbs."""
     random = np.random.default_rng(seed)
     parts = [_link("trunk", random)]
     for k, joints in enumerate(limbs):
@@ -39,8 +44,7 @@ def with_limbs(
             )
             parts.append(_link(name, random))
             above = name
-    text = f'<robot name="limbed">{"".join(parts)}</robot>'
-    return build_robot(replace(parse_urdf(text), contacts=tuple(contacts)), base)
+    return f'<robot name="limbed">{"".join(parts)}</robot>'
 
 
 def loops_in_limbs(name: str, model: Model) -> InLimbs:

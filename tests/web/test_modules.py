@@ -207,7 +207,7 @@ def test_types_name_every_argument(folder: Path) -> None:
             {"params": ["logchol:upper"]},
             "target='wasm32' has no library that computes them; ask for 'ten:upper'",
         ),
-        ({"emit": ["javascript:2"]}, "emit=['javascript:2']: functions in JavaScript have no further option"),
+        ({"emit": ["javascript:2"]}, "emit=['javascript:2']: javascript has no further option"),
         (
             {"emit": ["javascript"], "real": "float"},
             "JavaScript computes in double; leave real='float' out, or take target='wasm32', which has both",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, cast
+
+from rbdgen.wording import option
 
 if TYPE_CHECKING:
     from rbdgen.emit.folder import Folder
@@ -19,8 +22,8 @@ class Backend:
     """A backend, which prints some files of a folder. Its code is the folder `emit/NAME`, imported when it is
     needed.
 
-    `emit/NAME/files.py` has `files`. If it must be asked for, `emit/NAME/request.py` has `refused` and
-    `extended`.
+    `emit/NAME/files.py` has `files`. If options exclude it, `emit/NAME/request.py` has `refused`; if its
+    files need functions, it has `extended`.
     """
 
     name: str
@@ -28,6 +31,10 @@ class Backend:
     """Whether it prints only if `--emit` names it."""
     adds: str = ""
     """The files that `--emit NAME` adds, in words, for the help of the command line."""
+    details: bool = False
+    """Whether `--emit NAME:DETAIL` has a meaning."""
+    on_computers: bool = False
+    """Whether its files run on computers only: neither on a small machine nor in a browser."""
     library: str = ""
     """The library that its C files and the functions that they call are compiled into; `{robot}` stands for
     the name of the robot. Empty for none.
@@ -49,8 +56,11 @@ class Backend:
             detail: the text after the colon in `--emit NAME:DETAIL`, empty if there is no colon.
             small_machine: whether the target runs neither Python nor the library.
         """
-        found = self._part("request").refused(options, detail, small_machine=small_machine)
-        return cast("str | None", found)
+        if detail and not self.details:
+            return f"{self.name} has no further option; give {self.name} alone"
+        if self.on_computers and (small_machine or options.target == "wasm32"):
+            return f"it runs on a computer; leave {option('target', options.target)} out"
+        return self._refused(options, detail, small_machine=small_machine)
 
     def extended(
         self, options: Options, rows: Mapping[str, Function], model: Model, parameters: int
@@ -63,11 +73,21 @@ class Backend:
             model: the robot.
             parameters: the number of its parameters that are inputs.
         """
-        return cast("Options", self._part("request").extended(options, rows, model, parameters))
+        extended = self._request("extended")
+        return cast("Options", extended(options, rows, model, parameters)) if extended else options
 
     def library_of(self, robot: str) -> str:
         """The file name of its library."""
         return self.library.format(robot=robot)
+
+    def _refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
+        refused = self._request("refused")
+        return cast("str | None", refused(options, detail, small_machine=small_machine)) if refused else None
+
+    def _request(self, function: str) -> Any:
+        """A function of its module `request`; None if it has none."""
+        has_one = find_spec(f"rbdgen.emit.{self.name}.request") is not None
+        return getattr(self._part("request"), function, None) if has_one else None
 
     def _part(self, module: str) -> Any:
         return import_module(f"rbdgen.emit.{self.name}.{module}")
@@ -85,16 +105,17 @@ class BuildTool(Backend):
     def files(self, folder: Folder) -> Mapping[str, str]:
         return cast("Mapping[str, str]", self._part("files").files(folder, self.name, self.described))
 
-    def refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
-        found = self._part("request").refused(self.name, options, detail, small_machine=small_machine)
-        return cast("str | None", found)
-
     def extended(
         self, options: Options, rows: Mapping[str, Function], model: Model, parameters: int
     ) -> Options:
         """The options as they are: a description needs no functions."""
         del rows, model, parameters
         return options
+
+    def _refused(self, options: Options, detail: str, *, small_machine: bool) -> str | None:
+        del detail
+        found = self._part("request").refused(self.name, options, small_machine=small_machine)
+        return cast("str | None", found)
 
     def _part(self, module: str) -> Any:
         return import_module(f"rbdgen.emit.build_tools.{module}")
@@ -104,6 +125,7 @@ BACKENDS: Final = (
     Backend(
         "acados",
         asked=True,
+        details=True,
         adds="a Python module that makes models for acados, with the functions of casadi",
         needs=("casadi",),
     ),
@@ -112,6 +134,7 @@ BACKENDS: Final = (
     Backend(
         "casadi",
         asked=True,
+        details=True,
         adds="functions for casadi.external, with sparse derivatives (casadi:N: also of N states per call)",
         library="lib{robot}_casadi.so",
         loaded_by="casadi.external",
@@ -129,6 +152,7 @@ BACKENDS: Final = (
     Backend(
         "fmu",
         asked=True,
+        details=True,
         adds="an FMU of FMI 3.0 for co-simulation of step (fmu:NAME: of another integration step)",
         library="{robot}_fmu.so",
         loaded_by="fmu/pack.py",
@@ -155,8 +179,13 @@ BACKENDS: Final = (
         described=("zephyr/module.yml", "zephyr/CMakeLists.txt", "zephyr/Kconfig"),
     ),
     BuildTool("esp-idf", asked=True, adds="a component of ESP-IDF", described=("idf_component.yml",)),
-    Backend("julia", asked=True, adds="a module of Julia"),
-    Backend("matlab", asked=True, adds="a script of MATLAB that makes blocks of Simulink"),
+    Backend("julia", asked=True, on_computers=True, adds="a module of Julia"),
+    Backend(
+        "matlab",
+        asked=True,
+        on_computers=True,
+        adds="a script of MATLAB that makes blocks of Simulink",
+    ),
     Backend("ocs2", asked=True, adds="models for OCS2 in C++ (SystemDynamicsBase)"),
     Backend(
         "bounds",

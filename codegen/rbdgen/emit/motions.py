@@ -92,11 +92,9 @@ def driven(folder: Folder) -> list[int]:
     return list(range(manifold.joints[0].nv if folder.facts.floating else 0, manifold.nv))
 
 
-def refused_in_cpp(options: Options, detail: str, name: str, *, small_machine: bool) -> str | None:
-    """The reason why the options exclude models for the solver `name` in C++, with advice; None if they do
-    not."""
-    if detail:
-        return f"its models have no further option; give {name} alone"
+def refused_in_cpp(options: Options, detail: str, *, small_machine: bool) -> str | None:
+    """The reason why the options exclude models in C++, with advice; None if they do not."""
+    del detail
     if small_machine:
         return f"its models need a computer; leave {option('target', options.target)} out"
     if options.real != "double":

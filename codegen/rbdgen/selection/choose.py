@@ -204,7 +204,10 @@ class _Choosing:
             (program, form)
             for program, form in programs
             if not tried
-            or (fills_vectors(program, self.lanes) and program.work(self.lanes) < tried[0].cost.work)
+            or (
+                fills_vectors(program, self.lanes)
+                and program.work(self.lanes) < form.most_work * tried[0].cost.work
+            )
         ]
         if not faster:
             return None
@@ -384,7 +387,7 @@ def fills_vectors(program: Program, lanes: int) -> bool:
 
 def too_long_for_vectors(program: Program) -> bool:
     """Whether the program's loops are for vectors in one call, and too long for a batch."""
-    return program.lanes_are_freedoms and program.cost.total > LIMITS.longest_for_vectors
+    return program.lanes_of_one_state and program.cost.total > LIMITS.longest_for_vectors
 
 
 def _cheapest(

@@ -119,7 +119,7 @@ def _program(
         tuple(loops),
         looped.scratch,
         looped.tables,
-        looped.lanes_are_freedoms,
+        looped.lanes_of_one_state,
     )
 
 

@@ -13,14 +13,12 @@ FIRMWARE: Final = frozenset({"platformio", "arduino", "zephyr", "esp-idf"})
 """The tools that build firmware."""
 
 
-def refused(tool: str, options: Options, detail: str, *, small_machine: bool) -> str | None:
+def refused(tool: str, options: Options, *, small_machine: bool) -> str | None:
     """The reason why the options exclude a description for this build tool, with advice; None if they do not.
 
     Other arguments are those of `Backend.refused`.
     """
     asked = option("target", options.target)
-    if detail:
-        return f"{tool} has no further option; give {tool} alone"
     if tool in FIRMWARE and not (small_machine or options.target == PORTABLE):
         return (
             f"{tool} builds firmware, and {asked} writes no C for it; take {option('target', PORTABLE)} or a "

@@ -13,7 +13,7 @@ from rbdgen.options import Options
 
 def refused(options: Options, detail: str, *, small_machine: bool) -> str | None:
     """The reason why the options exclude models for Crocoddyl, with advice; None if they do not."""
-    return refused_in_cpp(options, detail, "crocoddyl", small_machine=small_machine)
+    return refused_in_cpp(options, detail, small_machine=small_machine)
 
 
 def extended(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:

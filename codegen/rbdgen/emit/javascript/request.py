@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from rbdgen.functions.function import Function
-from rbdgen.model.model import Model
 from rbdgen.options import Options
 from rbdgen.wording import option
 
 
 def refused(options: Options, detail: str, *, small_machine: bool) -> str | None:
     """The reason why the options exclude functions in JavaScript, with advice; None if they do not."""
-    if detail:
-        return "functions in JavaScript have no further option; give javascript alone"
+    del detail
     if small_machine:
         return f"a small machine runs no JavaScript; leave {option('target', options.target)} out"
     if options.real != "double":
@@ -31,9 +26,3 @@ def refused(options: Options, detail: str, *, small_machine: bool) -> str | None
             "'logchol:LINK'"
         )
     return None
-
-
-def extended(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:
-    """The options as they are: the functions need no others."""
-    del rows, model, parameters
-    return options

@@ -7,7 +7,7 @@ from typing import Final
 
 from rbdgen.emit.folder import Folder
 from rbdgen.emit.package import JointFacts
-from rbdgen.emit.text import filled, release_of
+from rbdgen.emit.text import filled
 
 STRONGEST: Final = 1e9
 """The limit of the effort of a joint that has none in its description, in N m or N."""
@@ -29,7 +29,7 @@ def files(folder: Folder) -> dict[str, str]:
     joints = folder.facts.joints
     context = {
         "robot": folder.robot,
-        "release": release_of(folder.robot.version),
+        "release": folder.robot.release,
         "joints": [_text(joint.name) for joint in joints],
         "efforts": [_effort(joint) for joint in joints],
     }

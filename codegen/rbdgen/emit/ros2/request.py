@@ -21,7 +21,7 @@ CALLED: Final = tuple(row.name for row in (RNEA, CRBA, NLE, GRAVITY))
 
 def refused(options: Options, detail: str, *, small_machine: bool) -> str | None:
     """The reason why the options exclude a package of ROS 2, with advice; None if they do not."""
-    return refused_in_cpp(options, detail, "ros2", small_machine=small_machine)
+    return refused_in_cpp(options, detail, small_machine=small_machine)
 
 
 def extended(options: Options, rows: Mapping[str, Function], model: Model, parameters: int) -> Options:

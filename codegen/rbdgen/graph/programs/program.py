@@ -60,6 +60,11 @@ class Loop:
     """
 
     @property
+    def accesses(self) -> dict[str, Access]:
+        """The places of all arrays of the kernel."""
+        return {**self.reads, **self.writes}
+
+    @property
     def independent(self) -> bool:
         """Whether no run reads an array to which another run writes."""
         written = {access.array for access in self.writes.values()}

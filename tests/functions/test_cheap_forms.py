@@ -25,8 +25,8 @@ from rbdgen.functions.articulated.step import forward_dynamics
 from rbdgen.functions.coriolis.local import CORIOLIS_MATRIX
 from rbdgen.functions.coriolis.one_frame import coriolis
 from rbdgen.functions.derivatives.by_forces import motions_by_rates, motions_by_rates_local, unit_rates
-from rbdgen.functions.derivatives.factored import aba_derivatives_factored
-from rbdgen.functions.derivatives.forward import aba_derivatives
+from rbdgen.functions.derivatives.factored import aba_and_derivatives_factored
+from rbdgen.functions.derivatives.forward import aba_and_derivatives
 from rbdgen.functions.derivatives.local import rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import rnea_derivatives
 from rbdgen.functions.forward_dynamics.articulated_body import aba
@@ -121,8 +121,8 @@ PAIRS = {
         ),
     ),
     "aba derivatives": Pair(
-        lambda r, x: flat(*aba_derivatives_factored(r, Inputs(x.q, x.v, tau=x.a, fext=x.fext))),
-        lambda m, x: flat(*aba_derivatives(m, x.q, x.v, x.a, x.fext)),
+        lambda r, x: flat(*aba_and_derivatives_factored(r, Inputs(x.q, x.v, tau=x.a, fext=x.fext))[1]),
+        lambda m, x: flat(*aba_and_derivatives(m, x.q, x.v, x.a, x.fext)[1]),
     ),
     "coriolis": Pair(
         lambda r, x: flat(straight(r, Inputs(x.q, x.v)).run(*CORIOLIS_MATRIX)["dtau_dv"]),
@@ -280,7 +280,7 @@ def test_known_columns_of_a_floating_base_are_not_solved_for() -> None:
     """Attitude and linear velocity only affect the base's own linear acceleration."""
     model = robot("quadruped12", "floating").model
     builder, x = symbols(model)
-    result = aba_derivatives_factored(reduce(model), Inputs(x.q, x.v, tau=x.a))
+    _, result = aba_and_derivatives_factored(reduce(model), Inputs(x.q, x.v, tau=x.a))
     for rows, known in ((result.da_dq, 6), (result.da_dv, 3)):
         assert all(rows[row][column] == 0 for row in range(3, model.nv) for column in range(known))
         assert builder.cost([rows[row][column] for row in range(3) for column in range(known)]).total < 40

@@ -21,11 +21,6 @@ from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State
 
 
-def aba_derivatives_factored(reduced: ReducedModel, x: State) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau, see `aba_and_derivatives_factored`."""
-    return aba_and_derivatives_factored(reduced, x)[1]
-
-
 def aba_and_derivatives_factored(
     reduced: ReducedModel, x: State
 ) -> tuple[Sequence[Scalar], ForwardDynamicsDerivatives]:

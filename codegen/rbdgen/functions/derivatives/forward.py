@@ -57,21 +57,6 @@ class ForwardDynamicsDerivatives(NamedTuple):
     da_dtau: Rows
 
 
-def aba_derivatives(
-    model: Model,
-    q: Sequence[Coordinate],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    naming: Naming = unnamed,
-    resistance: Slopes | None = None,
-) -> ForwardDynamicsDerivatives:
-    """dFD/dq, dFD/dv and dFD/dtau over the independent degrees of freedom. The arguments are those of
-    `aba_and_derivatives`.
-    """
-    return aba_and_derivatives(model, q, v, tau, fext, naming, resistance)[1]
-
-
 def aba_and_derivatives(
     model: Model,
     q: Sequence[Coordinate],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from support.carts import BODY, cart_with_a_ball
 from support.cuda import STATES, Array, OnCpu, differing, interpreted, same_bits
 from support.elementary import ARITY, arguments, special
+from support.tools import need_modules, ran
 from support.toys import facts, function
 from support.web import by_gcc, manifest_of, states_of
 
@@ -33,6 +35,7 @@ from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.request import Request
 from rbdgen.resources import robot_root
 from rbdgen.signature import SizedArgument
+from rbdgen.toolchain.nvrtc import SHARED
 
 
 def cart() -> rbdgen.Robot:
@@ -202,6 +205,42 @@ def test_long_functions_and_much_shared_memory_are_refused(monkeypatch: pytest.M
         EmitError, match=r"^function 'rnea' is a straight line of \d+ operations.* 100; leave"
     ):
         written(request, functions, "float", fuse=True)
+
+
+DRIVER = """
+#include <stddef.h>
+typedef struct Module *CUmodule; typedef struct Stream *CUstream; typedef struct Function *CUfunction;
+typedef unsigned long long CUdeviceptr;
+typedef enum { CUDA_SUCCESS } CUresult;
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
+CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned block_x,
+    unsigned block_y, unsigned block_z, unsigned bytes, CUstream stream, void **arguments, void **extra);
+"""
+"""The part of the driver's header that the page uses."""
+
+
+def test_the_page_tells_how_to_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its example prints what it says, its C compiles, and both have the figures of the kernel."""
+    need_modules("nvidia", packages="nvidia-cuda-nvrtc")
+    page = (Path(__file__).parents[2] / "docs" / "cuda.md").read_text()
+    python, c, signature = (
+        re.findall(rf"```{re.escape(kind)}\n(.*?)```", page, re.DOTALL)[0] for kind in ("python", "c", "c++")
+    )
+    names: dict[str, Any] = {}
+    with contextlib.chdir(tmp_path):
+        exec(python, names)
+    assert f"```\n{capsys.readouterr().out}```" in page
+    rnea = names["manifest"]["functions"]["rnea"]["cuda"]
+    assert f"THREADS = {rnea['threads']}, SHARED_BYTES = {rnea['shared_bytes']} " in c
+    text = (tmp_path / names["folder"] / rnea["source"]).read_text()
+    begin, end = text.index('extern "C"'), text.index(")\n{")
+    plain = re.sub(r"__launch_bounds__\(\d+\) | ?__restrict__ ?", " ", text[begin:end] + ");")
+    assert re.sub(r"\W", "", plain) == re.sub(r"\W", "", signature)
+    (tmp_path / "cuda.h").write_text(DRIVER)
+    (tmp_path / "launch.c").write_text(c)
+    ran("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-I.", "-c", "launch.c", cwd=tmp_path)
+    for arch in SHARED:
+        assert f"{arch}," in page.replace(";", ",")
 
 
 @pytest.mark.campaign

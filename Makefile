@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format prove bench bench-batch bench-rollouts bench-plain bench-bridges bench-forms bench-own bench-web fuzz attack docs screenshots vendor clean
+.PHONY: demo test test-embedded test-long test-all trees robots example-embedded example-biped example-derivatives check format prove bench bench-batch bench-rollouts bench-impacts bench-plain bench-bridges bench-forms bench-own bench-web fuzz attack docs screenshots vendor clean
 
 demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
@@ -48,10 +48,10 @@ robots: .venv/develop
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps -d build/models dm_control gymnasium
 	PYTHONPATH=tests $(BIN)/python -m agreement build/models/*.whl
 
-# Proves by Frama-C/Eva that every function of the bundled robots in portable C has no undefined behaviour; it needs Debian's
-# frama-c-base. PROVE="-k arm7" selects a robot.
+# Proves by Frama-C/Eva that every function of the bundled robots in portable C has no undefined behaviour, which takes hours; it
+# needs Debian's frama-c-base. Proofs of C that has not changed are kept, so that a run can be interrupted. PROVE="arm7" selects a robot.
 prove: .venv/develop
-	$(BIN)/pytest -n 2 -m campaign tests/prove $(PROVE)
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.proofs $(PROVE)
 
 # Campaigns of difficult inputs, see campaigns/README.md: ATTACK="--only robots --seed 7 --size 500".
 attack: .venv/develop
@@ -93,9 +93,14 @@ bench: .venv/bench
 bench-batch: .venv/bench
 	$(BIN)/python -m benchmarks.batch $(BENCH)
 
-# Compares many rollouts with calls of aba and MuJoCo's threaded rollout.
+# Compares many rollouts with calls of aba and MuJoCo's threaded rollout; robots with feet also stand on them, beside MuJoCo and, where
+# mujoco-mjx is installed, MJX.
 bench-rollouts: .venv/bench
 	$(BIN)/python -m benchmarks.rollouts $(BENCH)
+
+# Writes how often contact_step finds impulses in motions and in random impacts, which docs/friction.md tells; nothing is timed.
+bench-impacts: .venv/bench
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.impacts
 
 # Compares plain calls with calls with out=.
 bench-plain: .venv/bench

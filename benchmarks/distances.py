@@ -41,7 +41,6 @@ from rbdgen.functions.distances.placed import Placed
 from rbdgen.model.model import Model
 from rbdgen.model.robot import Robot
 from rbdgen.options import Options
-from rbdgen.own.text import Own, OwnFunction, function
 from rbdgen.pipeline.compilation import toolchain_of
 from rbdgen.sweeps.inputs import State, coordinates
 from rbdgen.toolchain.compiler import find_compiler
@@ -130,8 +129,10 @@ def report(case: Case, relinks: int) -> Json:
     }
     with tempfile.TemporaryDirectory(prefix="bench-distances-") as place:
         folder = Path(place)
-        asked: list[str | Own] = [VALUES, with_gradient(robot.model)]
-        generated = rbdgen.generate(robot, folder / "generated", functions=asked, compiled=False)
+        both = {GRADIENT: [VALUES, "distance_jacobian"]}
+        generated = rbdgen.generate(
+            robot, folder / "generated", functions=[VALUES], together=both, compiled=False
+        )
         facts = json.loads((generated / "manifest.json").read_text(encoding="utf-8"))["functions"]
         write_inputs(case, robot.model, inputs, folder)
         for compiler in toolchain.available():
@@ -170,33 +171,6 @@ def report(case: Case, relinks: int) -> Json:
             for name, found in times.items()
         },
     }
-
-
-def with_gradient(model: Model) -> OwnFunction:
-    """The distances and their Jacobian in one function, as the peer computes them."""
-    pairs = len(model.distances.pairs)
-    outputs: dict[str, Any] = {"d": ("m", pairs), "J": ("m", pairs, "nv")}
-    count = model.distances.obstacles.spheres
-    return _around_spheres(outputs, count) if count else _alone(outputs)
-
-
-def _alone(outputs: dict[str, Any]) -> OwnFunction:
-    def distances_and_gradients(robot: Any, q: Any) -> Any:
-        """Distances and their gradients."""
-        return robot.distances(q), robot.distance_jacobian(q)
-
-    made: OwnFunction = function(outputs=outputs)(distances_and_gradients)
-    return made
-
-
-def _around_spheres(outputs: dict[str, Any], count: int) -> OwnFunction:
-    def distances_and_gradients(robot: Any, q: Any, spheres: Any) -> Any:
-        """Distances and their gradients."""
-        return robot.distances(q, spheres), robot.distance_jacobian(q, spheres)
-
-    inputs: dict[str, Any] = {"spheres": ("m", count, 4)}
-    made: OwnFunction = function(inputs=inputs, outputs=outputs)(distances_and_gradients)
-    return made
 
 
 def drawn(model: Model) -> dict[str, Array]:

@@ -42,8 +42,9 @@ from rbdgen.pipeline.page import emit
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.selection.axes import search
-from rbdgen.selection.choose import choose, gain
+from rbdgen.selection.choose import choose
 from rbdgen.selection.limits import LIMITS
+from rbdgen.selection.vectors import gain
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.module import Toolchain
 

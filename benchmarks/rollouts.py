@@ -4,8 +4,8 @@
 results/rollouts_<robot>.json, with the time per step in ns for 1024 rollouts of 50 steps in double. All calls
 of a row are measured in turns in one run; the smallest time of many repetitions is reported. `aba` is a batch
 with the same number of states. MuJoCo runs without contacts, limits, damping and friction; its semi-implicit
-Euler step is the same as `step`. A robot with feet also stands on them, with contacts in both, see
-`standing`. With --before COMMIT only this tree and another commit are compared, see `before`.
+Euler step is the same as `step`. A robot with feet also stands on them, with contacts, beside MuJoCo and MJX,
+see `standing`. With --before COMMIT only this tree and another commit are compared, see `before`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rbdgen.pipeline.page import build_library
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.runtime import Library
 
-ROBOTS: Final = ("arm7", "quadruped12")
+ROBOTS: Final = ("arm7", "quadruped12", "humanoid30")
 FUNCTIONS: Final = ("aba", "step", "step_rk4")
 ROLLOUTS: Final = 1024
 STEPS: Final = 50
@@ -60,7 +60,7 @@ def once(library: Library) -> before.Ways:
 def tables(contest: Contest, repetitions: int) -> Group:
     """Measures a robot, and a robot with feet also on the ground, and returns a table of each."""
     found = [measured(contest, repetitions)]
-    if standing.feet_of(contest):
+    if standing.stands(contest):
         found.append(standing.measured(contest, repetitions, ROLLOUTS, STEPS))
     return Group(*found)
 

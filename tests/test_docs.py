@@ -362,7 +362,6 @@ def test_rollouts_are_as_quick_as_measured() -> None:
 
 def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
     """The table has us of CPU time per step."""
-    ways = results_of("standing_quadruped12")["ways"]
     told = (
         "contact_step, all states",
         "contact_step in float, all states",
@@ -370,8 +369,61 @@ def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
         "MuJoCo with contacts, all states, 1 thread",
         "MuJoCo with contacts, elliptic cones, 1 thread",
     )
-    row = " | ".join(f"{ways[way][0]:.2f}" for way in told)
-    assert f"| 18-dof quadruped on four feet | {row} |" in page("trajectories.md")
+    rows = {"quadruped12": "18-dof quadruped on four feet", "humanoid30": "36-dof humanoid on two soles"}
+    for robot, row in rows.items():
+        ways = results_of(f"standing_{robot}")["ways"]
+        figures = " | ".join(f"{ways[way][0]:.2f}" for way in told)
+        assert f"| {row} | {figures} |" in page("trajectories.md")
+
+
+def told(number: float, digits: int = 0) -> str:
+    """A small number as pages show it, such as 2e-16."""
+    return re.sub(r"e-0", "e-", f"{number:.{digits}e}")
+
+
+def test_shares_of_solved_steps_are_those_measured() -> None:
+    """By `python -m benchmarks.impacts`."""
+    text, found = page("friction.md"), results_of("impacts")
+    words = " ".join(text.split())
+    for robot, plans in found["impacts"].items():
+        for plan, row in plans.items():
+            shares = " | ".join(f"{share:.1f} %" for share in row["solved"].values())
+            operations = f"{row['operations']:,}".replace(",", " ")
+            assert f"| {robot}, {plan} | {operations} | {shares} |" in text
+            assert row["states"] == 4096
+    largest = max(row["largest"] for plans in found["impacts"].values() for row in plans.values())
+    assert f"have residuals of up to {largest:.0f} m/s" in words
+    slow, fast = found["standing"]["0.05"], found["standing"]["0.5"]
+    assert slow["steps"] == fast["steps"] == 25_600
+    assert f"the residual is {told(slow['median'])} m/s in the median" in words
+    assert f"below 1e-6 m/s in {slow['solved']:.2f} %" in words
+    assert f"fall, {fast['solved']:.2f} %" in words
+    assert f"largest ones are {told(slow['largest'])} m/s and {fast['largest']:.1f} m/s" in words
+    recorded, hits = found["recorded"], found["hits"]
+    assert (recorded["steps"], hits["steps"]) == (1200, 8192)
+    assert f"| {told(recorded['median'])} m/s in the median, at most {told(recorded['largest'])} |" in text
+    assert f"| {hits['solved']:.1f} % below 1e-6 m/s; 99 % below about {told(hits['99 %'])} |" in text
+
+
+def test_steps_on_soles_are_as_quick_as_measured() -> None:
+    """The text has us of CPU time per step, and how much longer MuJoCo takes."""
+    words, ways = " ".join(page("friction.md").split()), results_of("standing_humanoid30")["ways"]
+    ours = ways["contact_step, all states"][0]
+    others = ("MuJoCo with contacts, all states, 1 thread", "MuJoCo with contacts, elliptic cones, 1 thread")
+    default, elliptic = (ways[name][0] / ours for name in others)
+    assert f"took {ours:.1f} us of CPU time per step" in words
+    assert f"took {default:.1f} times as long, or {elliptic:.1f} times with elliptic cones" in words
+
+
+def test_steps_on_feet_are_as_quick_as_measured() -> None:
+    words, ways = " ".join(page("friction.md").split()), results_of("standing_quadruped12")["ways"]
+    double, real, bound = (
+        ways[f"contact_step{way}"][0] for way in (", all states", " in float, all states", ", bound calls")
+    )
+    assert f"{double:.2f} us of CPU time per step ({real:.2f} us in float)" in words
+    assert f"a bound call {bound:.1f} us" in words
+    longer = ways["MuJoCo with contacts, all states, 1 thread"][0] / double
+    assert f"of the same quadruped {longer:.1f} times as long" in words
 
 
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, Frame, Loop, Point, Sole
 from rbdgen.description.solids import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere
-from rbdgen.errors import RbdgenError, StateWarning
+from rbdgen.errors import RbdgenError, RobotWarning, StateWarning
 from rbdgen.inertia.inertia import Inertia
 from rbdgen.symbolic import equations, trace
 from rbdgen.version import __version__
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 # fmt: off
 __all__ = [
     "Box", "Capsule", "Cylinder", "Ellipsoid", "Frame", "Inertia", "Loop", "Mesh", "Point", "Quantity",
-    "RbdgenError", "RobotBuilder", "Sole", "Sphere", "StateWarning", "__version__", "array", "build",
-    "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi", "from_pinocchio", "from_sympy",
-    "function", "generate", "generate_inertia", "inv", "load", "load_robot", "log3", "norm",
+    "RbdgenError", "RobotBuilder", "RobotWarning", "Sole", "Sphere", "StateWarning", "__version__", "array",
+    "build", "cholesky", "congruence", "cross", "equations", "exp3", "from_casadi", "from_pinocchio",
+    "from_sympy", "function", "generate", "generate_inertia", "inv", "load", "load_robot", "log3", "norm",
     "quaternion_inverse", "quaternion_product", "rotation", "skew", "solve", "trace", "zeros",
 ]
 # fmt: on
@@ -176,7 +176,7 @@ def load_robot(
 
     Returns:
         The robot. `robot.warnings` lists the parts of the file that look wrong or have no effect, with file
-        and line.
+        and line. If there are any, one `RobotWarning` tells the first.
 
     Raises:
         RbdgenError: one line that says where, what is wrong and what to do.
@@ -184,7 +184,7 @@ def load_robot(
     given = dict(locals())  # both functions have the same arguments
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.load_robot(**given)
+    return robot.warned(robot.load_robot(**given))
 
 
 def from_pinocchio(

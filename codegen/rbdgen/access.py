@@ -48,6 +48,10 @@ class Access:
             and all(b == a + 1 for a, b in zip(self.elements, self.elements[1:], strict=False))
         )
 
+    def steps(self, count: int) -> tuple[int, ...]:
+        """How far each of `count` runs begins from the first one."""
+        return (0,) * count if self.shared else tuple(offset - self.offsets[0] for offset in self.offsets)
+
     def addresses(self, run: int) -> list[int]:
         """The positions of the elements in the array in this run."""
         return [self.address(run, k) for k in range(len(self.elements))]

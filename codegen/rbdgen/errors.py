@@ -42,6 +42,10 @@ class StateWarning(UserWarning):
     """The state of a robot is valid, but looks like a mistake, such as an angle in degrees."""
 
 
+class RobotWarning(UserWarning):
+    """The description of a robot has a part that looks wrong or that functions leave out, such as damping."""
+
+
 def shortened(message: str) -> str:
     """The message without the middle of very long words, which can only come from a user's input."""
     words = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda found: _shortened_word(found[0]), message)

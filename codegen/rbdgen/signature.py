@@ -121,9 +121,11 @@ class Argument:
     @property
     def can_be_by_limb(self) -> bool:
         """Whether it is known which of its elements belong to a limb, because each of its axes is over joints
-        or contacts. Axes of the same length for all robots belong to no limb.
+        or contacts. Axes of the same length for all robots belong to no limb. A single number, such as an
+        energy, is left out, because every joint may add a term to it.
         """
-        return self.kind in OF_JOINTS or all(isinstance(n, int) or n in BY_LIMB for n in self.shape)
+        by_limb = all(isinstance(n, int) or n in BY_LIMB for n in self.shape)
+        return self.kind in OF_JOINTS or (by_limb and self.kind != "scalar")
 
     def sized(self, sizes: Mapping[str, int]) -> SizedArgument:
         """The argument with the sizes of one robot filled in."""

@@ -125,3 +125,27 @@ def test_scripts_have_all_options(shell: str, capsys: pytest.CaptureFixture[str]
             assert all(name.lstrip("-") in printed for name in option.names)
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=printed, text=True, check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1 / 0\n", "line 1: ZeroDivisionError: division by zero"),
+        ("import rbdgen\ndef f(:\n", "line 2: SyntaxError: invalid syntax (own.py, line 2)"),
+        (
+            'import rbdgen\n@rbdgen.function(outputs={"tau": "tau"})\n'
+            'def mine(robot, q):\n    """A fault."""\n    return robot.gravity(q) + nothing\n',
+            "line 5: NameError: name 'nothing' is not defined",
+        ),
+    ],
+    ids=["import", "syntax", "call"],
+)
+def test_a_fault_in_a_file_of_own_functions(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is one line with the line of the file, and nothing is written."""
+    own = tmp_path / "own.py"
+    own.write_text(text)
+    assert main(["double_pendulum", "--own", str(own), "-f", "mine", "-o", str(tmp_path / "out"), "-q"]) == 2
+    assert capsys.readouterr().err == f"rbdgen: error: {own}, {told}\n"
+    assert not (tmp_path / "out").exists()

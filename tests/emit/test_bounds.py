@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.command import rbdgen as command
+from support.distances import reach
 
 import rbdgen
 from rbdgen.errors import OptionError, RbdgenError
@@ -154,3 +155,10 @@ def test_impossible_bounds(options: dict[str, Any], message: str, tmp_path: Path
     assert isinstance(caught.value, OptionError)
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_obstacles_without_a_range_are_unused() -> None:
+    options = Options(functions=("distances",), target="portable")
+    (found,) = bounded(Request(reach(), options), {"q": (-0.5, 0.5)}, reals=("double",))
+    told = found.as_json()["inputs"]["spheres"]
+    assert told["lowest"] == told["highest"] == [[0, 0, 0, -1e6]]

@@ -72,7 +72,7 @@ def program() -> Program:
         ),
         {"A": 3, "solved": 6},
         {"B": B},
-        lanes_are_freedoms=True,
+        lanes_of_one_state=True,
     )
 
 

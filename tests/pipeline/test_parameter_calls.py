@@ -117,6 +117,20 @@ def test_calls(library: Library) -> None:
     assert all(finding.passed for finding in check(library.folder) if finding.passed is not None)
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("gravity", "give its components by name: gravity.z"),
+        ("gravity.x", "of 'gravity' there is gravity.z; build with params=['gravity.*'] for all components"),
+        ("ten:lower.M", "did you mean 'ten:lower.m'?"),
+    ],
+)
+def test_parameters_that_do_not_exist(library: Library, name: str, advice: str) -> None:
+    with pytest.raises(ArrayTypeError) as raised:
+        library.update({name: 1.0})
+    assert str(raised.value) == f"update: there is no parameter '{name}'; {advice}"
+
+
 def test_other_numbers_of_the_file_are_in_use(library: Library) -> None:
     """The torque is proportional to an inertia that was changed."""
     ten = [k for k, name in enumerate(library.parameters.names) if name.startswith("ten:")]

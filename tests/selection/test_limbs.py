@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.limbs import loops_in_limbs, with_limbs
 from support.robots import robot
+from support.states import random_inputs
 
 from rbdgen.emit.c.lane_printer import print_limbs
 from rbdgen.emit.c.printer import scalar_style
@@ -18,7 +19,7 @@ from rbdgen.errors import GraphError, OptionError
 from rbdgen.functions.function import Function
 from rbdgen.functions.table import lookup
 from rbdgen.graph.node import Graph, Input, Node, Output
-from rbdgen.graph.programs.lanes import work
+from rbdgen.graph.programs.lanes import known, limb_by_limb, work
 from rbdgen.graph.programs.program import Program, straight_line
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
@@ -26,6 +27,7 @@ from rbdgen.model.alike_limbs import alike_limbs, limbs_in_lanes
 from rbdgen.model.build import Base, build_robot
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
+from rbdgen.model.resistance import Dissipation
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
@@ -71,6 +73,40 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
 
 
+MOMENTUM = (
+    "com",
+    "com_velocity",
+    "com_acceleration",
+    "com_jacobian",
+    "centroidal_matrix",
+    "centroidal_matrix_rate",
+    "centroidal_momentum",
+)
+
+FREE = ("crba_world", "nle_world", "nle_free_base", "rnea_free_base", "crba_free_base")
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [*((1, name) for name in (*MOMENTUM, *FREE)), (0, "crba_free_base"), (2, "com_acceleration")],
+)
+def test_functions_of_the_whole_robot(case: int, name: str) -> None:
+    """What limbs of different masses hand on to the whole robot is summed over them."""
+    limbs, base, lanes = CASES[case]
+    model, function = with_limbs(limbs, base).model, lookup(name)
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    (found,) = [x for x in limbs_in_lanes(model) if x.lanes == lanes]
+    traced = known(trace_in_limbs(reduce(model), found, function, function.form("limbs")))
+    apart = limb_by_limb(traced)
+    inputs = random_inputs(model, function.sized(model), 5, 3)
+    wanted, together, single = (run(x, inputs) for x in (textbook, traced, apart))
+    verify_program(traced)
+    verify_program(apart)
+    for output, values in wanted.items():
+        np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-13 * abs(values).max())
+        np.testing.assert_array_equal(together[output], single[output])
+
+
 @pytest.mark.parametrize(
     ("limbs", "base", "lanes"),
     [CASES[1], ([("revolute",)] * 4, "fixed", 2), ([("revolute",)] * 2, "fixed", 2)],
@@ -91,6 +127,39 @@ def test_a_line_of_loops(limbs: Sequence[Sequence[str]], base: Base, lanes: int)
     np.testing.assert_allclose(together, wanted, rtol=0, atol=1e-12 * abs(wanted).max())
     np.testing.assert_array_equal(together, apart)
     np.testing.assert_array_equal(together, together.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize(
+    ("limbs", "base", "lanes", "name"),
+    [
+        ([LEG] * 4, "floating", 4, "aba_derivatives"),
+        ([LEG, ("prismatic",), LEG], "floating", 2, "aba_and_derivatives"),
+        ([SLIDE] * 2, "fixed", 2, "aba_derivatives"),
+    ],
+)
+def test_derivatives_up_to_the_last_product(
+    limbs: Sequence[Sequence[str]], base: Base, lanes: int, name: str
+) -> None:
+    """Limbs are lanes up to the last product. Joints have damping, springs and rotors, which differ between
+    limbs.
+    """
+    plain = with_limbs(limbs, base).description
+    joints = tuple(
+        replace(x, damping=0.1 + k, armature=0.1 * k, stiffness=2.0) for k, x in enumerate(plain.joints)
+    )
+    resisting = Dissipation(damping=True)
+    model = build_robot(replace(plain, joints=joints), base, dissipation=resisting).model
+    function = lookup(name)
+    textbook = straight_line(trace_graph(model, function, function.forms[0], "graph"))
+    found = loops_in_limbs(name, model, "halves")
+    for program in (found.lanes, found.by_limb):
+        verify_program(program)
+    assert [loop.kernel.lanes for loop in found.lanes.loops if loop.name == "halves"] == [lanes]
+    inputs = random_inputs(model, function.sized(model), 5, 3)
+    wanted, together, apart = (run(x, inputs) for x in (textbook, found.lanes, found.by_limb))
+    for output, values in wanted.items():
+        np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-12 * abs(values).max())
+        np.testing.assert_array_equal(together[output], apart[output])
 
 
 @pytest.mark.parametrize("packed", [False, True])

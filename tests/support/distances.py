@@ -15,11 +15,16 @@ from rbdgen.description.capsules import Capsule, Distances, Obstacles, Segments
 from rbdgen.description.schema import Vector3
 from rbdgen.functions.distances.segments import Segment
 from rbdgen.model.build import build_robot
+from rbdgen.model.distances import Capsule as Placed
+from rbdgen.model.distances import DistanceSet
+from rbdgen.model.model import Model
 from rbdgen.model.robot import Base, Robot
 from rbdgen.pipeline.robot import load_robot
 from rbdgen.spatial.ops import Vector
 
 Array = NDArray[np.float64]
+
+ONE_SPHERE: Final = Obstacles(spheres=1)
 
 RADIUS: Final = 0.06
 """The radius of every capsule of the arm, in m."""
@@ -157,6 +162,29 @@ def among_balls() -> tuple[Array, Array, Array]:
 def with_distances(robot: Robot, distances: Distances, base: Base = "fixed") -> Robot:
     """The robot with these capsules and pairs."""
     return build_robot(replace(robot.description, distances=distances), base, robot.snap)
+
+
+def with_capsules(model: Model, seed: int, obstacles: Obstacles = ONE_SPHERE) -> Model:
+    """The model with a capsule on every body, or a sphere on every third, and with all pairs of bodies."""
+    rng = np.random.default_rng(seed)
+    capsules = []
+    for k in range(model.nbodies):
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        center, half = rng.uniform(-1, 1, 3), rng.uniform(0, 0.5)
+        capsules.append(
+            Placed(
+                f"c{k}",
+                "",
+                k,
+                Vector(*map(float, center)),
+                Vector(*map(float, axis)),
+                half * (k % 3 < 2),
+                0.05,
+            )
+        )
+    own = tuple((i, j) for i in range(model.nbodies) for j in range(i + 1, model.nbodies))
+    return replace(model, distances=DistanceSet(tuple(capsules), own, (), obstacles))
 
 
 def _vector(x: Array) -> Vector3:

@@ -14,10 +14,15 @@ from support.states import random_inputs
 
 import rbdgen
 from rbdgen import Point
+from rbdgen.functions.friction import mobility
+from rbdgen.functions.friction.composite import OnMatrices
+from rbdgen.functions.friction.step import Step
 from rbdgen.functions.table import lookup
 from rbdgen.model.build import Robot
 from rbdgen.model.contacts import SolverPlan
 from rbdgen.model.model import Model
+from rbdgen.sweeps.inputs import state_of
+from rbdgen.sweeps.loops import Arrays
 
 Array = NDArray[np.float64]
 
@@ -230,6 +235,16 @@ def random_states(count: int, wild: bool, seed: int = 7, lowest: float = -1e-3) 
         "ground": ground.reshape(count, 16),
         "friction": rng.uniform(0, 1.2, (count, 4)),
     }
+
+
+def problem(inputs: dict[str, Array]) -> Arrays:
+    """The problems of the solver of the quadruped for these states."""
+    model, count = quadruped(), len(inputs["q"])
+    given = {**inputs, "ground": np.tile([0, 0, 1.0, 0], (count, 4)), "law": np.tile(law(), (count, 1))}
+    sized = lookup("contact_step").sized(model).inputs
+    state = state_of(model, [(x, list(given[x.name].T)) for x in sized], np.cos, np.sin)
+    step: Step[OnMatrices] = Step(model, state, OnMatrices, mobility.mobilities(model))
+    return step.problem()
 
 
 def near_ground(model: Model, count: int, seed: int = 1, lowest: float = -1e-3) -> dict[str, Array]:

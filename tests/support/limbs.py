@@ -47,10 +47,10 @@ def limbed(limbs: Sequence[Sequence[str]], seed: int = 0) -> str:
     return f'<robot name="limbed">{"".join(parts)}</robot>'
 
 
-def loops_in_limbs(name: str, model: Model) -> InLimbs:
-    """The form *columns* of a function with alike limbs as lanes in one of its loops."""
+def loops_in_limbs(name: str, model: Model, form_name: str = "columns") -> InLimbs:
+    """A form of a function in loops, with alike limbs as lanes in one of its loops."""
     function, reduced = lookup(name), reduce(model)
-    form = function.form("columns")
+    form = function.form(form_name)
     program = trace_program(reduced, function, form, "graph")
     found = cheapest_loop_in_limbs(program, function, form, model, [("as given", reduced)], 0.25, sums=True)
     assert found is not None

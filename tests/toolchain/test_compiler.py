@@ -51,7 +51,8 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(BuildError) as caught:
         find_compiler()
     assert str(caught.value) == (
-        "no C compiler found; install one (apt install gcc python3-dev) or name one in CC"
+        "no C compiler found; install one (apt install gcc python3-dev) or name one in CC, "
+        "or only write the C by --no-compile"
     )
     with pytest.raises(BuildError, match="the C compiler 'gcc-99' is not there; install one"):
         find_compiler("gcc-99")

@@ -79,6 +79,7 @@ CASES: Mapping[str, tuple[Callable[[], rbdgen.Robot], tuple[str, ...], Mapping[s
     "arm with parameters": (arm, ("rnea", "aba", "step"), {"params": ["mass:*", "com:link7"]}),
     "given sines": (pendulum, ("rnea", "aba"), {"trig": "input"}),
     "quadruped": (quadruped, ("contact_aba", "contact_step", "difference"), {}),
+    "loops within loops": (quadruped, ("contact_step",), {"variants": {"contact_step": "looped"}}),
     "cart": (cart, ("rnea", "aba", "crba", "integrate", "difference", "step", "rnea_derivatives"), {}),
     "quadruped in float": (quadruped, ("rnea", "contact_impulse"), {"real": "float"}),
     "cart in float": (cart, ("aba", "difference"), {"real": "float"}),

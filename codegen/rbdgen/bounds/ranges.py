@@ -105,8 +105,7 @@ class Ranges:
         if argument.range is not None:
             return dict.fromkeys(range(argument.size), argument.range)
         if argument.default is not None:
-            values = np.broadcast_to(np.array(argument.default), argument.shape).ravel()
-            return {k: (float(value), float(value)) for k, value in enumerate(values)}
+            return {k: (value, value) for k, value in enumerate(argument.default)}
         return dict(self._limits(argument))
 
     def _limits(self, argument: SizedArgument) -> Iterator[tuple[int, tuple[float, float]]]:

@@ -21,7 +21,7 @@ from rbdgen.cli.arguments import (
     refuse_others,
     robot_of,
 )
-from rbdgen.cli.mistakes import no_command
+from rbdgen.cli.mistakes import in_own_file, no_command
 from rbdgen.cli.no_robot import run_cache
 from rbdgen.cli.parser import FAILED
 from rbdgen.cli.parsers import GUIDE, MORE, PARSERS
@@ -86,6 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("rbdgen: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        complaint = in_own_file(error, getattr(parsed, "own", None))
+        if complaint is None:
+            raise
+        print(f"rbdgen: error: {' '.join(complaint.split())}", file=sys.stderr)
+        return FAILED
 
 
 def _guide(_: argparse.Namespace) -> int:

@@ -1,7 +1,8 @@
-"""Finds the command or the option that a user probably meant by an unknown one."""
+"""Says what is wrong with commands, options and files of a user's own functions."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -54,3 +55,14 @@ def unrecognized(words: Sequence[str], options: Iterable[str], functions: Sequen
         listed = ",".join([*functions, *(word for word in words if not word.startswith("-"))])
         return f"unrecognized arguments: {' '.join(words)}; names stand in one list: -f {listed}"
     return f"unrecognized arguments: {' '.join(words)}; leave them out"
+
+
+def in_own_file(error: Exception, file: str | None) -> str | None:
+    """The error with its line in the user's file of functions, as one line; None if it is not from there."""
+    if file is None:
+        return None
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        places.append((error.filename or "", error.lineno))
+    lines = [line for name, line in places if Path(name).absolute() == Path(file).absolute()]
+    return f"{file}, line {lines[-1]}: {type(error).__name__}: {error}" if lines else None

@@ -12,7 +12,7 @@ from rbdgen.emit.package import MANIFEST, BodyFacts, FunctionSource, RobotFacts
 from rbdgen.emit.spaces import manifold_rows
 from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.cost import Cost
-from rbdgen.graph.programs.program import Program
+from rbdgen.graph.programs.nests import run_counts
 from rbdgen.signature import MANIFEST_FORMAT, SizedArgument, ranges_text
 
 
@@ -115,7 +115,7 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         **({"members": list(function.members)} if function.members else {}),
         **({"derivative_of": function.derivative_of} if function.derivative_of else {}),
         **({"dependence": _dependence(function)} if function.dependence else {}),
-        **({"loops": loops} if (loops := loop_counts(function.program)) else {}),
+        **({"loops": loops} if (loops := run_counts(function.program)) else {}),
         **({} if function.same_bits else {"batch_operations": _batch_operations(function)}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(text.encode()),
@@ -143,11 +143,6 @@ def _dependence(function: FunctionSource) -> dict[str, dict[str, str]]:
         output: {direction: ranges_text(pairs) for direction, pairs in by.items()}
         for output, by in function.dependence.items()
     }
-
-
-def loop_counts(program: Program) -> list[int]:
-    """The number of runs of each loop of the C. A body that runs once is no loop."""
-    return [loop.count for loop in program.loops if loop.count > 1]
 
 
 _ALWAYS_COUNTED: Final = frozenset({"add", "sub", "mul", "div", "neg", "sq", "sqrt", "sin", "cos"})

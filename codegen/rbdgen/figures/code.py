@@ -11,22 +11,13 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from rbdgen.errors import BuildError
-from rbdgen.figures.instructions import LOCAL, Architecture, Flow, Instruction, architecture_of, flow_of
-
-
-@dataclass(frozen=True)
-class CompiledLoop:
-    """Code that a conditional backward branch repeats: its addresses, instructions and calls."""
-
-    first: int
-    last: int
-    instructions: int
-    calls: tuple[str, ...]
+from rbdgen.figures.flow import Code, counted_loops, executed
+from rbdgen.figures.instructions import LOCAL, Architecture, Instruction, architecture_of, flow_of
 
 
 @dataclass(frozen=True)
@@ -40,23 +31,32 @@ class FunctionFigures:
     """Bytes of each read-only section to which it refers."""
     frame: int | None
     """Bytes of its stack frame; None if it has no bound."""
-    instructions: int
-    """The instructions that are executed if the code is straight-line code, where loops count once."""
-    calls: tuple[str, ...]
-    """The called function of every call site."""
-    conditional_branches: int
-    backward_branches: int
+    code: Code
+    """All instructions, without literal words."""
     exported: bool
-    loops: tuple[CompiledLoop, ...] = ()
-    """The loops of the function, in their order."""
-    plain_jumps: bool = True
-    """Whether unconditional forward jumps skip only code that neither branches nor calls."""
 
-    def counted(self, loops: int) -> bool:
-        """Whether all branches close loops, and there are `loops` loops, one after the other."""
-        apart = all(a.last < b.first for a, b in pairwise(self.loops))
-        closing = self.conditional_branches == self.backward_branches == len(self.loops) == loops
-        return closing and apart and self.plain_jumps
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The called function of every call site."""
+        return tuple(flow.callee for _, flow in self.code if flow.callee is not None)
+
+    @property
+    def conditional_branches(self) -> int:
+        return sum(flow.conditional for _, flow in self.code)
+
+    @property
+    def backward_branches(self) -> int:
+        return sum(flow.backward for _, flow in self.code)
+
+    @cached_property
+    def loops(self) -> int | None:
+        """The number of counted loops; None if there are other branches."""
+        return counted_loops(self.code)
+
+    @property
+    def instructions(self) -> int:
+        """The instructions that a call executes in this function if each loop runs once."""
+        return sum(executed(self.code, [1] * (self.loops or 0)) or ())
 
 
 @dataclass(frozen=True)
@@ -115,24 +115,22 @@ class Figures:
     def instructions(self, name: str, loops: Sequence[int] = ()) -> int:
         """The instructions that a call executes, including the functions in these objects that it calls.
 
-        `loops` says how often each loop of the function itself runs, in order. Raises BuildError if the
-        number of instructions is not fixed: for a branch, or for another loop.
+        `loops` says how often each loop of the function itself runs in all, in the order of their ends.
+        Raises BuildError if the number of instructions is not fixed: for a branch, or for another loop.
         """
         for function in self.reached(name):
-            if not function.counted(len(loops) if function.name == name else 0):
+            if function.loops != (len(loops) if function.name == name else 0):
                 raise BuildError(f"{function.name}: it branches, so the number of instructions is not fixed")
         self._stack(name, ())  # recursion
-        function = self.functions[name]
-        again = [
-            (count - 1) * (loop.instructions + self._called(loop.calls))
-            for loop, count in zip(function.loops, loops, strict=True)
-        ]
-        return function.instructions + self._called(function.calls) + sum(again)
+        return self._executed(name, loops)
 
-    def _called(self, calls: Iterable[str]) -> int:
-        """The instructions of called functions without branches."""
-        inner = [self.functions[callee] for callee in calls if callee in self.functions]
-        return sum(function.instructions + self._called(function.calls) for function in inner)
+    def _executed(self, name: str, loops: Sequence[int] = ()) -> int:
+        function = self.functions[name]
+        counts = executed(function.code, loops)
+        assert counts is not None
+        inner = {callee: self._executed(callee) for callee in {*function.calls} & self.functions.keys()}
+        calls = zip(counts, (flow.callee for _, flow in function.code), strict=True)
+        return sum(counts) + sum(count * inner.get(callee or "", 0) for count, callee in calls)
 
     def _function(self, name: str) -> FunctionFigures:
         if name not in self.functions:
@@ -200,41 +198,15 @@ def _function(
     architecture: Architecture,
     code: Sequence[Instruction],
 ) -> FunctionFigures:
-    executed = [i for i in code if not architecture.padding.match(f"{i.mnemonic} {i.operands}")]
-    flow_at = [(i.address, flow_of(architecture, symbol.name, i)) for i in executed]
-    flows = [flow for _, flow in flow_at]
-    jumped = {
-        at: _skipped(flow_at, at, flow.ahead) for at, flow in flow_at if flow.ahead and not flow.conditional
-    }
-    loops = []
-    for last, closing in flow_at:
-        if closing.back is not None and closing.conditional:
-            inside = {at: flow for at, flow in flow_at if closing.back <= at <= last}
-            calls = tuple(flow.callee for flow in inside.values() if flow.callee is not None)
-            over = sum(len(skipped) for at, skipped in jumped.items() if at in inside)
-            loops.append(CompiledLoop(closing.back, last, len(inside) - over, calls))
-    plain = all(flow.plain for skipped in jumped.values() for flow in skipped)
+    lines = [i for i in code if not architecture.padding.match(f"{i.mnemonic} {i.operands}")]
     return FunctionFigures(
         symbol.name,
         text=symbol.size,
         constants=constants,
         frame=frame,
-        instructions=len(executed) - sum(map(len, jumped.values())),
-        calls=tuple(flow.callee for flow in flows if flow.callee is not None),
-        conditional_branches=sum(flow.conditional for flow in flows),
-        backward_branches=sum(flow.backward for flow in flows),
+        code=tuple((i.address, flow_of(architecture, symbol.name, i)) for i in lines),
         exported=symbol.exported,
-        loops=tuple(loops),
-        plain_jumps=plain,
     )
-
-
-def _skipped(flow_at: Sequence[tuple[int, Flow]], jump: int, target: int) -> list[Flow]:
-    """The instructions between a forward jump and its target, without literal words.
-
-    Compilers jump over literal words, and into a loop past instructions that only its later runs need.
-    """
-    return [flow for at, flow in flow_at if jump < at < target]
 
 
 def _objdump(prefix: str, option: str, path: Path, *more: str) -> str:

@@ -38,14 +38,14 @@ def _violations(figures: Figures, allowed: frozenset[str], loops: Mapping[str, i
     if figures.bss:
         yield f"{figures.bss} bytes of zero-initialised writable globals"
     for name, function in figures.functions.items():
-        if not function.counted(count := loops.get(name, 0)):
+        if function.loops != (count := loops.get(name, 0)):
             beside = f" for {count} loops" if count else ""
             if function.conditional_branches:
                 yield f"{name}: {function.conditional_branches} conditional branches{beside}"
             if function.backward_branches:
                 yield f"{name}: {function.backward_branches} backward branches{beside}"
-            if not function.plain_jumps:
-                yield f"{name}: a jump over calls or branches"
+            if not (function.conditional_branches or function.backward_branches):
+                yield f"{name}: a jump that cannot be followed"
         if INDIRECT in function.calls:
             yield f"{name}: a call to a computed address"
         try:

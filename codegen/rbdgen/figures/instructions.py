@@ -45,6 +45,8 @@ class Architecture:
     """Calls, after which execution continues with the next instruction."""
     indirect: re.Pattern[str]
     """Calls and jumps to a computed address."""
+    returns: re.Pattern[str]
+    """Instructions that return."""
     call_relocations: re.Pattern[str]
     """The relocations that name a function that is called or jumped to."""
 
@@ -62,6 +64,7 @@ _ARCHITECTURES: Final = (
         jump=re.compile(r"b(\.[nw])? "),
         call=re.compile(r"bl(\.w)? "),
         indirect=re.compile(r"blx |bx (?!lr)|(mov|add)\S* pc,|ldr\S* pc, \[(?!sp\])"),
+        returns=re.compile(r"bx lr|(pop|ldm\S*) .*\bpc\b|ldr\S* pc, \[sp\]"),
         call_relocations=re.compile(r"R_ARM_THM_(CALL|JUMP24)$"),
     ),
     Architecture(
@@ -71,6 +74,7 @@ _ARCHITECTURES: Final = (
         jump=re.compile(r"(notrack )?jmp "),
         call=re.compile(r"call "),
         indirect=re.compile(r"(notrack )?(call|jmp) +\*"),
+        returns=re.compile(r"(repz |bnd )?ret"),
         call_relocations=re.compile(r"R_X86_64_(PLT32|PC32\.call)$"),
     ),
     Architecture(
@@ -80,6 +84,7 @@ _ARCHITECTURES: Final = (
         jump=re.compile(r"j "),
         call=re.compile(r"jal "),
         indirect=re.compile(r"(jalr|jr) (?!ra$|.*#)"),  # with "#", objdump has found the address from auipc
+        returns=re.compile(r"ret$|ret |(jr|c\.jr) ra$"),
         call_relocations=re.compile(r"R_RISCV_(CALL|CALL_PLT|JAL|RVC_JAL|RVC_JUMP)$"),
     ),
 )
@@ -108,15 +113,12 @@ class Flow:
     """The target of a backward branch, which closes a loop."""
     ahead: int | None = None
     """The target of a forward branch."""
+    ends: bool = False
+    """Whether the function may end there: it returns, or jumps to another function."""
 
     @property
     def backward(self) -> bool:
         return self.back is not None
-
-    @property
-    def plain(self) -> bool:
-        """Whether the next instruction follows and nothing is called."""
-        return self == Flow()
 
 
 def flow_of(architecture: Architecture, function: str, instruction: Instruction) -> Flow:
@@ -128,18 +130,19 @@ def flow_of(architecture: Architecture, function: str, instruction: Instruction)
         if architecture.call_relocations.match(kind) and not symbol.startswith(LOCAL)
     ]
     conditional = bool(architecture.conditional.match(text))
+    leaves = conditional or bool(architecture.jump.match(text))
     if named and named[0] != function:
-        return Flow(callee=named[0], conditional=conditional)
+        return Flow(callee=named[0], conditional=conditional, ends=leaves)
     if architecture.indirect.match(text):
         return Flow(callee=INDIRECT)
-    leaves = bool(architecture.jump.match(text) or architecture.call.match(text))
-    if not (conditional or leaves):
-        return Flow()
+    calls = bool(architecture.call.match(text))
+    if not (leaves or calls):
+        return Flow(ends=bool(architecture.returns.match(text.strip())))
     target = _TARGET.search(instruction.operands)
     if target is None:
-        return Flow(callee=None if conditional else INDIRECT, conditional=conditional)
-    if architecture.call.match(text) or not (target[2] == function or target[2].startswith(LOCAL)):
-        return Flow(callee=target[2], conditional=conditional)
+        return Flow(callee=None if conditional else INDIRECT, conditional=conditional, ends=leaves)
+    if calls or not (target[2] == function or target[2].startswith(LOCAL)):
+        return Flow(callee=target[2], conditional=conditional, ends=leaves)
     address = int(target[1], 16)
     if address <= instruction.address:
         return Flow(conditional=conditional, back=address)

@@ -22,11 +22,12 @@ from rbdgen.graph.values import elementary, sign
 from rbdgen.model.angles import TracedAngle
 from rbdgen.model.joints import Angle
 from rbdgen.model.model import Model
-from rbdgen.model.reduce import ReducedModel
+from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Kind, Signature, SizedArgument
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.inputs import State, state_of
+from rbdgen.sweeps.loops import LoopedForm, joined
 
 COMPOSED: Final = "composed"
 """The name of the only form of a composition."""
@@ -128,10 +129,11 @@ def composed(
         degrees="independent",
         can_use_limbs=_can_use_limbs(composition, rows),
     )
+    looped = None if factors else _in_loops(composition, rows)
     return Function(
         _of_line(composition.signature, factors) if factors else composition.signature,
         composition.summary,
-        (form,),
+        (form,) if looped is None else (form, looped),
         operations=operations,
         measure=measure,
         composition=composition,
@@ -301,6 +303,27 @@ def _can_use_limbs(composition: Composition, rows: Mapping[str, Function]) -> bo
         and row.in_limbs is not None
         and all(x.name == _FIELDS.get(x.kind) for x in row.signature.inputs)
         for row in members
+    )
+
+
+def _in_loops(composition: Composition, rows: Mapping[str, Function]) -> Form | None:
+    """The form in loops of a composition that calls nothing but rows with forms that can be joined."""
+    members = [rows[name] for name in composition.members if name in rows]
+    found = [(form, form.loops) for row in members for form in row.forms if form.joins and form.loops]
+    if not found or len(found) < len(composition.members):
+        return None
+    outputs = iter(composition.signature.outputs)
+    names = [{y.name: next(outputs).name for y in row.signature.outputs} for row in members]
+
+    def loops(reduced: ReducedModel) -> LoopedForm:
+        return joined([own(reduced).renamed(of) for (_, own), of in zip(found, names, strict=True)])
+
+    return replace(
+        found[0][0],
+        source="the loops of the functions",
+        trace=lambda robot, x: loops(robot if isinstance(robot, ReducedModel) else reduce(robot)).run(x),
+        loops=loops,
+        worth_trying=lambda model: all(form.worth_trying(model) for form, _ in found),
     )
 
 

@@ -122,6 +122,10 @@ class Form:
     """The sweeps of the form, if it consists of nothing else."""
     former_name: str | None = None
     """The name of the form in earlier versions, which users may still give."""
+    most_work: float = 1.0
+    """The greatest work of its loops with which the form is chosen, as a fraction of the straight line's."""
+    joins: bool = False
+    """Whether the loops can be joined with those of other such forms, see `sweeps.loops.joined`."""
     calls: bool = False
     """Whether the form is a straight line around the programs of other functions. `trace` then traces these
     functions in their first forms.

@@ -12,6 +12,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.composition import Composition
 from rbdgen.functions.folded import folded
 from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form, Outputs
+from rbdgen.functions.inner import Implicit, Inner
 from rbdgen.functions.needs import Need
 from rbdgen.functions.resistance import Added
 from rbdgen.model.alike_limbs import unlike_limbs
@@ -23,7 +24,6 @@ from rbdgen.signature import OF_JOINTS, Argument, Signature, SizedSignature
 from rbdgen.spatial.scalar import Scalar
 from rbdgen.sweeps.fit import check_fit
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import LoopedForm
 from rbdgen.wording import option
 
 Robot = TypeVar("Robot", Model, ReducedModel, Model | ReducedModel)
@@ -265,14 +265,14 @@ class Function:
     @property
     def in_limb_loops(self) -> Form | None:
         """The form that loops over alike limbs, or None if no form can."""
-        return None if self.of_contacts else self._of_limbs(LIMB_LOOPS, "in loops over alike limbs")
+        arguments = (*self.signature.inputs, *self.signature.outputs)
+        of_joints = all(x.kind in OF_JOINTS for x in arguments)
+        return self._of_limbs(LIMB_LOOPS, "in loops over alike limbs") if of_joints else None
 
     def _of_limbs(self, name: str, how: str) -> Form | None:
         swept = next((form for form in self.forms if form.can_use_limbs and form.loops is None), None)
         arguments = (*self.signature.inputs, *self.signature.outputs)
-        if swept is None or not all(
-            x.can_be_by_limb if self.of_contacts else x.kind in OF_JOINTS for x in arguments
-        ):
+        if swept is None or not all(x.can_be_by_limb for x in arguments):
             return None
         return replace(swept, name=name, source=f"{swept.source}; {how}", degrees="tree")
 
@@ -359,16 +359,6 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Inner:
-    """Loops in the middle of a straight line. They read outputs of the line, and give inputs of it."""
-
-    loops: Callable[[Model], LoopedForm]
-    """Makes the loops for a robot."""
-    reads: Callable[[Model], Mapping[str, int]]
-    """Gives the sizes of the arrays that the loops read."""
-
-
-@dataclass(frozen=True)
 class Called:
     """The program of another function in the middle of a straight line, in the form that is chosen for it."""
 
@@ -385,29 +375,13 @@ class Around:
     """
 
     line: Function
-    """The straight line. It has a form of the same name for each form of the function."""
+    """The straight line. It has a form of the same name for each form of the function that is not for size.
+    Forms for size take its cheapest form, and other loops.
+    """
     inner: tuple[Inner | Called, ...]
     """The loops and programs in the order in which they run."""
     implicit: Implicit | None = None
     """Differentiates the loops, if the function has derivatives along directions."""
-
-
-@dataclass(frozen=True)
-class Implicit:
-    """Differentiates loops that solve an equation F(y, p) = 0 for y, by the implicit function theorem.
-
-    y is the first output of the loops, p are the arrays that they read, and other outputs have no
-    derivatives. `adjoint` reads p, y and `y_bar`, and `tangent` reads p, y and what `changes` gives.
-    """
-
-    adjoint: Inner
-    """Gives the arrays that `weights` reads."""
-    weights: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
-    """Computes `p_bar` of each array p from p, y and the outputs of `adjoint`."""
-    tangent: Inner
-    """Gives `y_dot`."""
-    changes: Callable[[Model, Mapping[str, Sequence[Scalar]]], Mapping[str, Sequence[Scalar]]]
-    """Computes the rates of F at constant y, from p, y and the arrays `p_dot`."""
 
 
 def products(matrices: Any, vectors: Any) -> Any:

@@ -21,6 +21,8 @@ class Need:
     """Names the feature in words that can follow "needs"."""
     otherwise: str
     """The options that give the feature to a robot."""
+    without: str = ""
+    """The name of a function that a robot without the feature can have instead, if there is one."""
 
 
 def _moves_joints(model: Model) -> bool:
@@ -49,6 +51,7 @@ POINTS: Final = Need(
     lambda model: any(contact.has_friction for contact in model.contacts),
     "contacts at points or soles",
     _CONTACT,
+    "step",
 )
 """Contacts that can open and slide."""
 

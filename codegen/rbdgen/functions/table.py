@@ -206,9 +206,10 @@ def lookup(
     if model is not None and (missing := ALL[name].missing(model)):
         lacking = " and ".join(need.of for need in missing)
         remedies = " and ".join(need.otherwise for need in missing)
+        others = [f", or take {need.without}, which does without" for need in missing if need.without]
         raise OptionError(
             f"function '{name}' needs {lacking}, which '{model.name}' does not have; "
-            f"give {remedies}{either(' to load_robot', '')}"
+            f"give {remedies}{either(' to load_robot', '')}{''.join(others)}"
         )
     return ALL[name]
 

@@ -23,9 +23,9 @@ from rbdgen.pipeline.progress import Progress, Report, Stage, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
-from rbdgen.selection.choose import too_long_for_vectors
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.parameter_table import Table, table_of, with_table
+from rbdgen.selection.vectors import too_long_for_vectors
 from rbdgen.signature import BAR, DOT, Argument, SizedArgument, SizedSignature
 
 LONGEST_BATCH: Final = 100_000

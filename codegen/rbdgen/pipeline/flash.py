@@ -106,7 +106,8 @@ def _too_large(sizes: Sizes, budget: int) -> str:
 def smaller_forms(request: Request, progress: Progress) -> dict[str, list[FunctionSource]]:
     """The functions in forms with loops, except for functions whose form the options choose.
 
-    The loops are over alike limbs, if the robot has some, and over bodies, if the robot allows it.
+    The loops are over alike limbs, if the robot has some, and over bodies, if the robot allows it, or those
+    of a solver.
     """
     model = request.model
     forms: list[dict[str, str]] = [{}, {}]
@@ -116,7 +117,7 @@ def smaller_forms(request: Request, progress: Progress) -> dict[str, list[Functi
         of_limbs, smallest = function.in_limb_loops, function.smallest_for(model)
         if of_limbs and of_limbs.does(model) and alike_limbs(model):
             forms[0][name] = of_limbs.name
-        if smallest and not_in_loops(model) is None:
+        if smallest and (smallest.loops is None or not_in_loops(model) is None):
             forms[1][name] = smallest.name
     made: dict[str, list[FunctionSource]] = {}
     for some in filter(None, forms):

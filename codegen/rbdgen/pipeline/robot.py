@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from rbdgen.description.shapes.contacts import contacts_of_collision
 from rbdgen.description.shapes.shape import Role
 from rbdgen.description.size import check_followers, check_links
 from rbdgen.description.source import read_description
-from rbdgen.errors import OptionError
+from rbdgen.errors import OptionError, RobotWarning
 from rbdgen.functions.closed_loops.independent import independent_rows
 from rbdgen.functions.table import check_sets
 from rbdgen.model.build import DEFAULT_SNAP, Base, Robot, build_robot
@@ -182,6 +183,15 @@ def from_pinocchio(
     )
 
 
+def warned(robot: Robot, stacklevel: int = 3) -> Robot:
+    """The robot, after one `RobotWarning` with the first of its warnings and the number of others."""
+    first, *others = robot.warnings or ("",)
+    if first:
+        more = f" (the first of {1 + len(others)} warnings; print robot.warnings)" if others else ""
+        warnings.warn(f"{first}{more}", RobotWarning, stacklevel=stacklevel)
+    return robot
+
+
 def robot_of(given: object) -> Robot:
     """The robot that a function of the API was given: a loaded robot, or a source that `load_robot` reads.
 
@@ -190,7 +200,7 @@ def robot_of(given: object) -> Robot:
     if isinstance(given, Robot):
         return given
     if isinstance(given, (str, Path, RobotBuilder)) or is_pinocchio(given):
-        return load_robot(given)
+        return warned(load_robot(given), stacklevel=5)
     raise OptionError(f"robot {told(given)} is no robot; give what rbdgen.load_robot returns, or takes")
 
 

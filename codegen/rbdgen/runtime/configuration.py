@@ -265,6 +265,6 @@ def _unit(quaternion: Array, caller: str) -> Array:
     """
     largest = np.max(np.abs(quaternion), axis=-1, keepdims=True, initial=0)
     if np.any(largest == 0):
-        raise ArrayValueError(f"{caller}: a quaternion has length zero; (0, 0, 0, 1) is no rotation")
+        raise ArrayValueError(f"{caller}: a quaternion has length zero; the identity is (0, 0, 0, 1)")
     scaled = np.ldexp(quaternion, -np.frexp(largest)[1])
     return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))

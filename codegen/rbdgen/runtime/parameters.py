@@ -66,8 +66,18 @@ class Parameters:
         """Raises ArrayTypeError if a parameter does not exist."""
         for name in given:
             if name not in self.names:
-                near = get_close_matches(name, self.names, n=1) or self.names[:1]
-                raise ArrayTypeError(f"update: there is no parameter {name!r}; did you mean {near[0]!r}?")
+                raise ArrayTypeError(f"update: there is no parameter {name!r}; {self._advice(name)}")
+
+    def _advice(self, name: str) -> str:
+        """What to do in place of giving a parameter that does not exist."""
+        for group in (name, name.rpartition(".")[0]):
+            parts = ", ".join(known for known in self.names if group and known.rpartition(".")[0] == group)
+            if parts and group == name:
+                return f"give its components by name: {parts}"
+            if parts and not group.startswith(("ten:", "logchol:")):  # which have all of their components
+                return f"of {group!r} there is {parts}; build with params=['{group}.*'] for all components"
+        near = get_close_matches(name, self.names, n=1) or self.names[:1]
+        return f"did you mean {near[0]!r}?"
 
     def linear(self, p: npt.ArrayLike) -> Array:
         """p (..., np) as C reads it, with the ten linear parameters of a link, those of `ten:LINK`, in place

@@ -21,6 +21,7 @@ from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.programs.lanes import work
 from rbdgen.graph.programs.passes import ORDER, SIMPLIFY, TO_C, apply
 from rbdgen.graph.programs.program import Program, straight_line
+from rbdgen.model.alike_limbs import limbs_in_lanes
 from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
@@ -31,6 +32,7 @@ from rbdgen.selection.limbs import LONGEST, InLimbs, cheapest_in_limbs, cheapest
 from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.parameter_table import Table
 from rbdgen.selection.trace import Subject, trace_graph, trace_on, trace_program
+from rbdgen.selection.vectors import fills_vectors, work_in_loops
 from rbdgen.wording import option
 
 
@@ -200,25 +202,29 @@ class _Choosing:
             if form.loops is not None
         ]
         alternatives |= {form.name: program.cost for program, form in programs}
+        choices = [self._with_limbs(Choice(program, form.name, words), form) for program, form in programs]
         faster = [
-            (program, form)
-            for program, form in programs
+            choice
+            for choice, (_, form) in zip(choices, programs, strict=True)
             if not tried
-            or (fills_vectors(program, self.lanes) and program.work(self.lanes) < tried[0].cost.work)
+            or (
+                fills_vectors(choice.program, self.lanes)
+                and self._work(choice) < form.most_work * tried[0].cost.work
+            )
         ]
         if not faster:
             return None
-        program, form = min(faster, key=lambda staged: staged[0].work(self.lanes))
-        if tried and self.limbs and self._over_limbs(iter([(words, plain)]), program.work(self.lanes)):
+        best = min(faster, key=self._work)
+        if tried and self.limbs and self._over_limbs(iter([(words, plain)]), self._work(best)):
             return None  # a straight line with alike limbs as lanes takes less
-        choice = Choice(apply(program, TO_C), form.name, words, alternatives)
-        return self._with_limbs(choice, form) if form.can_use_limbs else choice
+        program = best.program if best.lanes else apply(best.program, TO_C)
+        return replace(best, program=program, alternatives=alternatives)
 
     def _with_limbs(self, choice: Choice, form: Form) -> Choice:
         """The choice in loops, with alike limbs as lanes in one of the loops if that is clearly faster."""
-        if not self.limbs or self.lanes == 1:
-            return choice
         before, on, sums = choice.program, self._subjects(self.axes), self.sums
+        if self.lanes == 1 or not self.limbs or not form.can_use_limbs or self._too_long(before):
+            return choice
         most = LIMITS.most_work * sum(work(loop, 1) for loop in before.loops if loop.count == 1)
         found = cheapest_loop_in_limbs(
             before, self.function, form, self.model, on, self._registers, most, sums=sums
@@ -226,6 +232,15 @@ class _Choosing:
         if found is None or found.by_limb.cost.total > LIMITS.most_batch_loss * before.cost.total:
             return choice
         return replace(choice, program=found.by_limb, axes=found.axes, lanes=found.lanes)
+
+    def _too_long(self, program: Program) -> bool:
+        """Whether a straight line of the program would be too long even if all its operations had lanes."""
+        lanes = max((limbs.lanes for limbs in limbs_in_lanes(self.model)), default=0)
+        return any(loop.count == 1 and len(loop.kernel) > LONGEST * lanes for loop in program.loops)
+
+    def _work(self, choice: Choice) -> float:
+        """The work of the program that single calls run."""
+        return work_in_loops(choice.lanes or choice.program, self.lanes)
 
     @property
     def _registers(self) -> float:
@@ -366,27 +381,6 @@ def _parallel_worth(
     return parallel if together < (1 - LIMITS.least_gain) * plainly.cost.total else ()
 
 
-def gain(straight: Program, other: Program, lanes: int) -> float:
-    """The estimated speed of a program with limbs as lanes, or with loops, relative to a straight line."""
-    first, *more = other.loops
-    if not more and first.kernel.lanes > 1:
-        return work(straight.loops[0], 1) / work(first, first.kernel.lanes * LIMITS.registers / lanes)
-    return straight.cost.work / other.work(lanes)
-
-
-def fills_vectors(program: Program, lanes: int) -> bool:
-    """Whether the runs of every loop that can share vectors fill one, and the program is not too long for a
-    batch.
-    """
-    shared = (loop for loop in program.loops if loop.vectorisable)
-    return not too_long_for_vectors(program) and all(loop.count >= lanes for loop in shared)
-
-
-def too_long_for_vectors(program: Program) -> bool:
-    """Whether the program's loops are for vectors in one call, and too long for a batch."""
-    return program.lanes_are_freedoms and program.cost.total > LIMITS.longest_for_vectors
-
-
 def _cheapest(
     function: Function,
     tried: Sequence[Candidate],
@@ -397,7 +391,7 @@ def _cheapest(
     """The cheapest program after the passes, among the first candidates and those in `also`."""
     contenders = [*tried[: LIMITS.contenders], *also] if tried[0].cost.total < LIMITS.large else tried[:1]
     results = []
-    for count in contenders:
+    for count in {(count.form.name, count.start, count.axes): count for count in contenders}.values():
         traced = trace_graph(count.subject, function, count.form, engine, sums=sums)
         results.append((apply(straight_line(traced), SIMPLIFY), count))
     return min(results, key=lambda result: result[0].cost.total)

@@ -16,7 +16,8 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.expanded import expanded
-from rbdgen.functions.function import Around, Called, Differentiated, Function, Inner, Whole
+from rbdgen.functions.function import Around, Called, Differentiated, Function, Whole
+from rbdgen.functions.inner import Inner
 from rbdgen.functions.whole import BY_CALLS, BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
@@ -91,7 +92,12 @@ class Chooser:
 
     def _around(self, function: Function, made: Around, forced: str | None) -> Choice:
         """The cheapest straight line around the loops of a function."""
-        chosen = replace(self, engine=self._engine_of_loops)._choose(_line_of(function, made), forced, 1)
+        chooser = replace(self, engine=self._engine_of_loops)
+        if forced is not None and function.form_for(self.model, forced).for_size:
+            chosen = chooser._choose(_line_of(function, made), None, 1)
+            inner = [x.for_size if isinstance(x, Inner) else x for x in made.inner]
+            return self._with_inner(function, chosen, inner, {}, forced)
+        chosen = chooser._choose(_line_of(function, made), forced, 1)
         return self._with_loops(function, chosen, made.inner)
 
     @property

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdgen.functions.function import Around, Implicit, Inner
+from rbdgen.functions.function import Around
+from rbdgen.functions.inner import Implicit, Inner
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.reverse import vjp

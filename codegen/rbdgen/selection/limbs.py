@@ -7,6 +7,7 @@ program has one straight line, whose inputs and outputs for limbs have a place i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -21,7 +22,7 @@ from rbdgen.graph.programs.program import Loop, Program
 from rbdgen.model.alike_limbs import Limbs, contact_between, limbs_in_lanes
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.selection.limb_places import accesses, somewhere
+from rbdgen.selection.limb_places import accesses
 from rbdgen.selection.one_limb import OneLimb
 from rbdgen.spatial.scalar import Scalar
 
@@ -73,15 +74,21 @@ def trace_loop_in_limbs(
     state = traced.state(function.signature.inputs, own.inputs, sums=sums)
     assert form.loops is not None
     (loop,) = (loop for loop in form.loops(traced.filled()).loops if loop.inputs)
-    outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
-    writes: dict[str, Access] = {}
+    (every,) = (own for own in program.loops if own.name == loop.name)
+    sizes = {x.name: x.size for x in program.outputs} | dict(program.scratch)
+    found: dict[str, list[tuple[tuple[int, ...], Scalar]]] = defaultdict(list)
     for name, values in loop.trace(state).items():
         access = loop.writes[name]
-        axes = 1 if program.scratch[access.array] == reduced.nv else 2
-        places = list(map(somewhere, traced.places.of(("nv",) * axes)))
-        parts = accesses(access.array, [places[at] for at in access.elements])
-        for part, (where, elements) in parts.items():
-            outputs.append((part, (len(elements),), [values[k] for k in elements]))
+        axes = 1 if sizes[access.array] == reduced.nv else 2
+        found[access.array] += traced.placed(("nv",) * axes, access.elements, values)
+    outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
+    writes: dict[str, Access] = {}
+    for array, rows in found.items():
+        done = {at for own, _ in rows for at in own}
+        asked = {at for access in every.writes.values() if access.array == array for at in access.elements}
+        rows += [((at,), 0) for at in sorted(asked - done)]  # between limbs
+        for part, (where, elements) in accesses(array, [own for own, _ in rows]).items():
+            outputs.append((part, (len(elements),), [rows[k][1] for k in elements]))
             writes[part] = where
     line = Loop(loop.name, traced.tracer.graph(outputs), traced.reads, writes)
     loops = (line if before.name == loop.name else before for before in program.loops)

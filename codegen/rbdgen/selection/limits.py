@@ -31,7 +31,7 @@ class Limits:
     line.
     """
     longest_for_vectors: int = 160_000
-    """The limit on executed operations of loops whose lanes are degrees of freedom.
+    """The limit on executed operations of loops whose lanes are parts of one state.
 
     Loops over columns do not count. A batch runs these loops as one straight line with about three fifths of
     the operations, and compilers take long for lines of more than 100 000 operations.

@@ -60,9 +60,7 @@ class OneLimb:
         if len(x.shape) > 1:
             square = x.shape[0] if x.shape[0] == x.shape[1] and isinstance(x.shape[0], str) else None
             between = self.places.between_limbs(square) if square else []
-            for mirrored, value in zip(between, values[len(found) :], strict=False):
-                if value is not None:
-                    found += [(own, value) for own in {frozenset(own): own for own in mirrored}.values()]
+            found += _mirrored(between, values[len(found) :])
             done = {at for own, _ in found for at in own}
             if self.zeros_in_lanes:
                 zeros = [somewhere(own) for own, *_ in filter(None, between) if done.isdisjoint(own)]
@@ -73,6 +71,18 @@ class OneLimb:
         held = [row for own, value in found for row in self._held(own, value)]
         parts = accesses(x.name, [own for own, _ in held])
         return {name: (access, [held[k][1] for k in elements]) for name, (access, elements) in parts.items()}
+
+    def placed(
+        self, shape: Sequence[str], elements: Sequence[int], values: Sequence[Scalar | None]
+    ) -> list[tuple[tuple[int, ...], Scalar]]:
+        """The places and values of some elements of an array over the degrees of freedom. For a symmetric
+        matrix, more values may follow as in `written`.
+        """
+        places = self.places.of(shape)
+        found = [(places[at], value) for at, value in zip(elements, values, strict=False)]
+        if len(values) > len(found):
+            found += _mirrored(self.places.between_limbs(shape[0]), values[len(found) :])
+        return [(somewhere(own), value) for own, value in found if value is not None]
 
     def _held(self, own: PerLane, value: Scalar) -> list[tuple[tuple[int, ...], Scalar]]:
         """The places of a value, all lanes together, or lane by lane if some lanes have none."""
@@ -156,6 +166,18 @@ class OneLimb:
             (Loop(name, self.tracer.graph(results), self.reads, writes),),
             tables={LIMB_CONSTANTS: self.rows},
         )
+
+
+def _mirrored(
+    between: Sequence[Sequence[PerLane]], values: Sequence[Scalar | None]
+) -> list[tuple[PerLane, Scalar]]:
+    """The values of entries between limbs, each at both of its places in a symmetric matrix."""
+    return [
+        (own, value)
+        for mirrored, value in zip(between, values, strict=False)
+        if value is not None
+        for own in {frozenset(own): own for own in mirrored}.values()
+    ]
 
 
 def _alike_axes(reduced: ReducedModel, limbs: Limbs) -> ReducedModel:

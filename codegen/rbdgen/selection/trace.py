@@ -8,7 +8,8 @@ from typing import Any
 
 from rbdgen.access import whole
 from rbdgen.functions.form import Form
-from rbdgen.functions.function import Function, Inner
+from rbdgen.functions.function import Function
+from rbdgen.functions.inner import Inner
 from rbdgen.functions.resistance import model_of
 from rbdgen.graph.derivatives.reverse import pullback
 from rbdgen.graph.engine import Engine, GraphEngine, new_engine
@@ -118,7 +119,7 @@ def _program(
         tuple(loops),
         looped.scratch,
         looped.tables,
-        looped.lanes_are_freedoms,
+        looped.lanes_of_one_state,
     )
 
 

@@ -72,8 +72,8 @@ class LoopedForm:
     """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """The arrays of constants."""
-    lanes_are_freedoms: bool = False
-    """Whether the lanes are the degrees of freedom of one state, see `Program`."""
+    lanes_of_one_state: bool = False
+    """Whether the lanes are parts of one state, see `Program`."""
 
     def renamed(self, names: Mapping[str, str]) -> LoopedForm:
         """Replace arrays of the form by the ones that `names` gives."""
@@ -101,3 +101,38 @@ class LoopedForm:
                     for address, value in zip(access.addresses(k), values, strict=True):
                         arrays[access.array][address] = value
         return [arrays[name] for name in self.outputs]
+
+
+def joined(forms: Sequence[LoopedForm]) -> LoopedForm:
+    """One form with the outputs of several. Loops of one name become one loop, so that it computes only once
+    what they share; they have equal counts. Arrays of one name hold equal numbers.
+    """
+    loops: dict[str, list[FormLoop]] = {}
+    for form in forms:
+        for loop in form.loops:
+            loops.setdefault(loop.name, []).append(loop)
+    return LoopedForm(
+        tuple(own[0] if len(own) == 1 else _one(own) for own in loops.values()),
+        {name: size for form in forms for name, size in form.outputs.items()},
+        {name: size for form in forms for name, size in form.scratch.items()},
+        {name: table for form in forms for name, table in form.tables.items()},
+        any(form.lanes_of_one_state for form in forms),
+    )
+
+
+def _one(loops: Sequence[FormLoop]) -> FormLoop:
+    """The loop that does in each run what all of these do."""
+
+    def trace(x: State) -> Arrays:
+        found: dict[str, Sequence[Scalar]] = {}
+        for loop in loops:
+            found |= loop.trace(x.of(loop.inputs, {name: x.arrays[name] for name in loop.reads}))
+        return found
+
+    return replace(
+        loops[0],
+        trace=trace,
+        writes={name: at for loop in loops for name, at in loop.writes.items()},
+        reads={name: at for loop in loops for name, at in loop.reads.items()},
+        inputs=tuple(dict.fromkeys(name for loop in loops for name in loop.inputs)),
+    )

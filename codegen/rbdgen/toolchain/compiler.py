@@ -91,7 +91,7 @@ def find_compiler(command: str | None = None) -> Compiler:
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name) is not None:
             return _identified((name,))
-    raise BuildError(f"no C compiler found; {INSTALL} or name one in CC")
+    raise BuildError(f"no C compiler found; {INSTALL} or name one in CC, or only write the C by --no-compile")
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:

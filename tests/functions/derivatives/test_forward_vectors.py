@@ -23,7 +23,7 @@ from rbdgen.options import Options
 from rbdgen.pipeline import design
 from rbdgen.pipeline.design import batch_program
 from rbdgen.pipeline.request import Request
-from rbdgen.selection import choose
+from rbdgen.selection import vectors
 from rbdgen.selection.limits import Limits
 from rbdgen.selection.trace import trace_program
 from rbdgen.sweeps.inputs import State
@@ -103,13 +103,13 @@ def test_long_ones_are_left_to_other_forms(monkeypatch: pytest.MonkeyPatch) -> N
     inverse = lookup("rnea_derivatives")
     model = reduce(robot("quadruped12", "floating").model)
     program = trace_program(model, inverse, inverse.form("freedoms"), "graph")
-    assert choose.fills_vectors(program, lanes("double"))
+    assert vectors.fills_vectors(program, lanes("double"))
     batch = batch_program(program)
     assert batch is not None
     monkeypatch.setattr(design, "LONGEST_BATCH", batch.length - 1)
     assert program.length < batch.length
     assert batch_program(program) is None
     monkeypatch.undo()
-    monkeypatch.setattr(choose, "LIMITS", Limits(longest_for_vectors=program.cost.total - 1))
-    assert not choose.fills_vectors(program, lanes("double"))
+    monkeypatch.setattr(vectors, "LIMITS", Limits(longest_for_vectors=program.cost.total - 1))
+    assert not vectors.fills_vectors(program, lanes("double"))
     assert batch_program(program) is None

@@ -41,7 +41,9 @@ def library() -> Any:
         obstacles="spheres=2,capsules=1,boxes=1,halfspaces=1",
         groups=GROUPS,
     )
-    return rbdgen.build(robot, functions=FUNCTIONS)
+    both = {"pairs_measured": ["distances", "distance_jacobian"]}
+    variants = dict.fromkeys((*both, *both["pairs_measured"]), "pairs")
+    return rbdgen.build(robot, functions=FUNCTIONS, together=both, variants=variants)
 
 
 def obstacles() -> dict[str, Array]:
@@ -82,6 +84,17 @@ def test_gradients_are_those_of_differences(library: Any, seed: int) -> None:
     np.testing.assert_allclose(J, by_differences(library, library.distances, q, **given), atol=2e-9)
     G = library.distance_softmin_gradient(q, **given)
     np.testing.assert_allclose(G, by_differences(library, library.distance_softmin, q, **given), atol=2e-9)
+
+
+def test_values_and_gradients_in_one_call(library: Any) -> None:
+    """Pairs with spheres are lanes, and are placed and measured once for both."""
+    q, given = configuration(library), obstacles()
+    d, J = library.pairs_measured(q, **given)
+    np.testing.assert_allclose(d, library.distances(q, **given), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(J, library.distance_jacobian(q, **given), rtol=0, atol=1e-14)
+    facts = [library.manifest["functions"][name] for name in ("pairs_measured", "distance_jacobian")]
+    both, alone = (own["operations"]["total"] for own in facts)
+    assert both - alone < 3 * len(d)
 
 
 def test_products_are_those_with_the_jacobian(library: Any) -> None:
@@ -137,10 +150,11 @@ def test_self_distances_do_not_depend_on_the_base(library: Any) -> None:
 def test_batches_and_arrays_with_fewer_obstacles(library: Any) -> None:
     q, given = np.stack([configuration(library, k) for k in range(9)]), obstacles()
     alone = np.stack([library.distances(one, **given) for one in q])
-    np.testing.assert_array_equal(library.distances(q, **given), alone)
+    together = library.distances(q, **given)
+    np.testing.assert_array_equal(together, alone)
     fewer = given | {"spheres": given["spheres"][:1], "boxes": []}
     found = library.distances(q, **fewer)
-    np.testing.assert_array_equal(found[:, :11], alone[:, :11])
+    np.testing.assert_array_equal(found[:, :11], together[:, :11])
     assert (found[:, 11:16] > 9e5).all()  # the second sphere
     assert (found[:, 21:26] > 9e5).all()  # the box
     left_out = {name: array for name, array in given.items() if name not in ("spheres", "boxes")}

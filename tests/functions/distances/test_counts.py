@@ -12,7 +12,8 @@ from rbdgen.description.capsules import Obstacles, Segments
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.passes import released
 from rbdgen.model.model import Model
-from rbdgen.pipeline.design import count
+from rbdgen.options import Options
+from rbdgen.selection.axes import search
 from rbdgen.selection.differentiate import Chooser
 
 PINNED = {
@@ -34,12 +35,20 @@ def test_pairs_of_the_arm(form: Segments, name: str) -> None:
 
 
 def test_the_page_tells_the_operations() -> None:
-    """Those of the generated functions, whose body axes are chosen by count."""
+    """Those of straight lines, and those with pairs as lanes, in body axes chosen by count."""
     page = " ".join((resources.package_root().parents[1] / "docs/distances.md").read_text("utf-8").split())
-    told = re.search(r"Their distances take (\d+) operations, and their gradient (\d+),", page)
+    told = re.search(r"their distances take (\d+) operations, and their gradient (\d+),", page)
+    in_lanes = re.search(r"in less time: (\d+) for the distances, and (\d+) for the gradient", page)
     assert told
-    found = count(arm(), ["distances", "distance_jacobian"])
-    assert [int(x) for x in told.groups()] == [cost.total for _, cost in found.values()]
+    assert in_lanes
+    model = arm().model
+    axes = search(model)
+    for page_has, lanes, form in ((told, 1, "reduced"), (in_lanes, 8, "pairs")):
+        chooser = Chooser(model, axes, Options().engine, lanes=lanes)
+        found = [chooser.choose(lookup(name, model)) for name in ("distances", "distance_jacobian")]
+        assert [choice.form for choice in found] == [form, form]
+        counts = [released(choice.program).cost.total for choice in found]
+        assert [int(x) for x in page_has.groups()] == counts
 
 
 def test_with_inputs_and_outputs_counted() -> None:

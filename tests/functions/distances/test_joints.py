@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.distances import with_capsules
 from support.random_trees import on_a_base, random_tree
 
 import rbdgen
 from rbdgen.functions.distances import gradient, nearest
 from rbdgen.functions.folded import folded
 from rbdgen.functions.table import lookup
-from rbdgen.model.distances import Capsule, DistanceSet, Obstacles
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.pipeline.robot import load_robot
-from rbdgen.spatial.ops import Vector
 from rbdgen.sweeps.inputs import State, coordinates
 
 Array = NDArray[np.float64]
@@ -28,21 +27,6 @@ Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 SPHERE = [0.7, -0.4, 0.9, 0.1]
-
-
-def with_capsules(model: Model, seed: int) -> Model:
-    """The model with a capsule on every body, all pairs of bodies, and a sphere in the world."""
-    rng = np.random.default_rng(seed)
-    capsules = []
-    for k in range(model.nbodies):
-        axis = rng.normal(size=3)
-        axis /= np.linalg.norm(axis)
-        center, half = rng.uniform(-1, 1, 3), rng.uniform(0, 0.5)
-        capsules.append(
-            Capsule(f"c{k}", "", k, Vector(*map(float, center)), Vector(*map(float, axis)), half, 0.05)
-        )
-    own = tuple((i, j) for i in range(model.nbodies) for j in range(i + 1, model.nbodies))
-    return replace(model, distances=DistanceSet(tuple(capsules), own, (), Obstacles(spheres=1)))
 
 
 def state(model: Model, q: Array) -> State:

@@ -14,24 +14,19 @@ import numpy as np
 import pytest
 from support import soles
 from support.contacts import robot_with_contacts
-from support.friction import Array, law, near_ground, quadruped, recorded, step
+from support.friction import Array, near_ground, problem, quadruped, recorded, step
 
 import rbdgen
 from rbdgen import Loop, Point
 from rbdgen.checks.check import check_robot
-from rbdgen.functions.friction.composite import OnMatrices
-from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.rows import SOLVER
-from rbdgen.functions.friction.step import Step, solver_of
-from rbdgen.functions.table import ALL
+from rbdgen.functions.friction.step import solver_of
 from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.run import run
 from rbdgen.options import Options
 from rbdgen.pipeline.design import count
 from rbdgen.runtime import Library
 from rbdgen.selection.trace import trace_inner
-from rbdgen.sweeps.inputs import state_of
-from rbdgen.sweeps.loops import Arrays
 
 
 def walker() -> rbdgen.Robot:
@@ -111,16 +106,6 @@ def test_the_emitted_self_test_has_the_interpreters_bits(real: Any) -> None:
         "emitted self-test",
         "batches of any size, bit for bit",
     }
-
-
-def problem(inputs: dict[str, Array]) -> Arrays:
-    """The problems of the solver for these states, in double."""
-    model, count = quadruped(), len(inputs["q"])
-    given = {**inputs, "ground": np.tile([0, 0, 1.0, 0], (count, 4)), "law": np.tile(law(), (count, 1))}
-    sized = ALL["contact_step"].sized(model).inputs
-    state = state_of(model, [(x, list(given[x.name].T)) for x in sized], np.cos, np.sin)
-    step: Step[OnMatrices] = Step(model, state, OnMatrices, mobilities(model))
-    return step.problem()
 
 
 def test_the_solver_in_float() -> None:

@@ -72,7 +72,7 @@ def _counting(function: FolderFunction) -> str:
     bit (`differ`).
     """
     source = function.source
-    vectors = source.lanes is not None or source.program.lanes_are_freedoms
+    vectors = source.lanes is not None or source.program.lanes_of_one_state
     return "unequal" if source.same_bits and vectors else "differ"
 
 

@@ -70,9 +70,10 @@ class Language:
         """The statement that writes zeros to an array from the element `first` on."""
         return f"memset(&{first}, 0, {count} * sizeof {array}[0]);"
 
-    def loop(self, count: int, statement: str) -> list[str]:
-        """A loop of `count` runs; the variable k of the statement counts them."""
-        return [f"for (int k = 0; k < {count}; ++k) {{", f"    {statement}", "}"]
+    def loop(self, count: str, statements: Sequence[str], counter: str = "k") -> list[str]:
+        """A loop of `count` runs (an expression), which the variable `counter` counts."""
+        inside = [f"    {statement}" for statement in statements]
+        return [f"for (int {counter} = 0; {counter} < {count}; ++{counter}) {{", *inside, "}"]
 
     def choice(self, op: str, name: str, real: str, operands: Sequence[Expression]) -> Chosen:
         """A choice between two numbers, which are put into an array first.

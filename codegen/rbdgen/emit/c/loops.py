@@ -16,6 +16,8 @@ from rbdgen.access import Access, Row, rows_share_places
 from rbdgen.emit.c.arrays import early_name, read_early, shared_memory
 from rbdgen.emit.c.lane_printer import print_limbs
 from rbdgen.emit.c.language import WORKSPACE
+from rbdgen.emit.c.nests import print_item
+from rbdgen.emit.c.offsets import Offsets, Steps
 from rbdgen.emit.c.parts import Body, CArrayOfNumbers, Part, print_parts, rows_of_numbers
 from rbdgen.emit.c.printer import Style
 from rbdgen.emit.c.trigonometry import live_nodes
@@ -24,6 +26,7 @@ from rbdgen.emit.numbers import literal
 from rbdgen.errors import EmitError
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.lanes import LIMB_CONSTANTS
+from rbdgen.graph.programs.nests import Leaf, nested
 from rbdgen.graph.programs.program import Loop, Program, Square
 from rbdgen.machine import VECTOR_BYTES
 
@@ -95,14 +98,22 @@ class LoopPrinter:
     after: Mapping[int, Sequence[str]]
     robot: str
     lines: dict[str, _Line] = field(default_factory=dict)
-    offsets: dict[tuple[int, ...], CArrayOfNumbers] = field(default_factory=dict)
+    offsets: Offsets = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.offsets = Offsets(self.symbol)
 
     def printed(self) -> Body:
         real = self.style.real.name
         statements: list[str] = []
-        for number, loop in enumerate(self.program.loops):
-            statements += self._loop(loop)
-            statements += self.after.get(number, ())
+        for item in nested(self.program.loops, lambda k: bool(self.after.get(k)) or self._in_lanes(k)):
+            lanes = self._in_lanes(item.leaves[0].number)
+            statements += (
+                self._loop(item.leaves[0].first)
+                if lanes
+                else print_item(item, self.style.language, self._call)
+            )
+            statements += self.after.get(item.leaves[-1].number, ())
         # a body with lanes needs no table: its numbers are constants in the statements
         lines = [loop for loop in self.program.loops if loop.kernel.lanes == 1]
         read = {access.array for loop in lines for access in loop.reads.values()}
@@ -126,7 +137,7 @@ class LoopPrinter:
             vector=any(map(self._shares_vectors, self.program.loops))
             or any(line.body.vector for line in self.lines.values()),
             limbs=any(line.body.limbs for line in self.lines.values()),
-            constants=(*tables, *self.offsets.values()),
+            constants=(*tables, *self.offsets.tables.values()),
         )
 
     def _scratch(self) -> list[str]:
@@ -144,22 +155,28 @@ class LoopPrinter:
             *(f"{kind} *const {name} = {_after(WORKSPACE, at)};" for name, at in memory.first.items()),
         ]
 
+    def _in_lanes(self, number: int) -> bool:
+        """Whether the runs of a loop are lanes, or its line has lanes itself."""
+        loop = self.program.loops[number]
+        return loop.kernel.lanes > 1 or self._shares_vectors(loop)
+
     def _loop(self, loop: Loop) -> list[str]:
-        """Calls a loop's body: once, `count` times, or as many times as its vectors need for `count` runs."""
+        """Calls the body of a loop with lanes, as many times as its vectors need for `count` runs."""
         if loop.kernel.lanes > 1:
             return [self._call_of_limbs(loop)]
         read = _read(loop.kernel)
         accesses = {name: access for name, access in loop.reads.items() if name in read}
-        vector = self._shares_vectors(loop)
-        if vector and loop.vectorisable:
-            return self._in_vectors(loop, accesses)
-        if vector:
-            return self._in_rows(loop, accesses)
-        line = self._line(loop, accesses, vector=False)
-        call = f"{line}({self._arguments(accesses, loop.writes)});"
-        if loop.count == 1:
-            return [call]
-        return self.style.language.loop(loop.count, call)
+        return self._in_vectors(loop, accesses) if loop.vectorisable else self._in_rows(loop, accesses)
+
+    def _call(self, leaf: Leaf, steps: Mapping[str, Sequence[Steps]]) -> str:
+        """Calls the body of a loop whose runs come one by one."""
+        read, loop = _read(leaf.first.kernel), leaf.merged
+        reads = {name: access for name, access in loop.reads.items() if name in read}
+        line, arguments = self._line(loop, reads, vector=False), []
+        for name, access in {**reads, **loop.writes}.items():
+            begin = self.offsets.begin(access.offsets[0], steps[name])
+            arguments.append(self.style.language.passed(self._array(access), begin, moved=_moved(access)))
+        return f"{line}({', '.join(arguments)});"
 
     def _call_of_limbs(self, loop: Loop) -> str:
         """Calls a body with lanes. It receives whole arrays and finds its elements in them itself."""
@@ -174,9 +191,7 @@ class LoopPrinter:
         self.lines[name] = _Line(parameters, print_limbs(loop, self.program.tables, self.style, self.robot))
         return f"{name}({', '.join((*read, *written))});"
 
-    def _arguments(
-        self, reads: Mapping[str, Access], writes: Mapping[str, Access], counter: str = "k"
-    ) -> str:
+    def _arguments(self, reads: Mapping[str, Access], writes: Mapping[str, Access], counter: str) -> str:
         return ", ".join(self._argument(access, counter) for access in {**reads, **writes}.values())
 
     def _in_vectors(self, loop: Loop, reads: Mapping[str, Access]) -> list[str]:
@@ -218,7 +233,7 @@ class LoopPrinter:
             self._argument_of_row(access, rows) for access in (*reads.values(), *loop.writes.values())
         ]
         if _idle(rows, most):
-            lanes = self._table_of(tuple((1 << row.count) - 1 << row.before for row in rows), "lanes")
+            lanes = self.offsets.table(tuple((1 << row.count) - 1 << row.before for row in rows), "lanes")
             arguments.append(f"{lanes.name}[k / {most}] >> k % {most}")
         return [
             f"for (int k = 0; k < {most * len(rows)}; k += {self.vectors.macro}_LANES) {{",
@@ -356,19 +371,12 @@ class LoopPrinter:
 
     def _argument(self, access: Access, counter: str) -> str:
         """The argument for the elements of an array from which a run begins."""
-        array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
-        return self.style.language.passed(array, self._begin(access, counter), moved=_moved(access))
+        begin = self.offsets.begin(access.offsets[0], [Steps(access.steps(1), counter)])
+        return self.style.language.passed(self._array(access), begin, moved=_moved(access))
 
-    def _begin(self, access: Access, counter: str) -> str:
-        """The element of an array at which a run begins, as an expression; empty for the first."""
-        first, *more = access.offsets
-        step = more[0] - first if more else 0
-        if access.offsets != tuple(first + k * step for k in range(len(access.offsets))):
-            return f"{self._table_of(access.offsets).name}[{counter}]"
-        if step == 0:
-            return f"{first}" if first else ""
-        scaled = counter if abs(step) == 1 else f"{abs(step)} * {counter}"
-        return f"{first} {'-' if step < 0 else '+'} {scaled}" if first else scaled
+    def _array(self, access: Access) -> str:
+        """The name of an array in C."""
+        return f"{access.array}{_TABLE}" if self._is_table(access) else access.array
 
     def _argument_of_row(self, access: Access, rows: Sequence[Row]) -> str:
         """The pointer to the elements of an array for the lanes from k on. Every row takes as many lanes as
@@ -380,19 +388,8 @@ class LoopPrinter:
             return self._argument(access, "k")
         shared = rows_share_places(access, rows)
         firsts = tuple(access.offsets[row.first] - (0 if shared else row.before) for row in rows)
-        array = f"{access.array}{_TABLE}" if self._is_table(access) else access.array
-        start = f"{array} + {self._table_of(firsts).name}[k / {most}]"
+        start = f"{self._array(access)} + {self.offsets.table(firsts).name}[k / {most}]"
         return start if shared else f"{start} + k % {most}"
-
-    def _table_of(self, offsets: tuple[int, ...], what: str = "offsets") -> CArrayOfNumbers:
-        if min(offsets) < 0 or max(offsets) > 65535:
-            raise EmitError(f"{self.symbol}: an array is too long for a loop; generate the unrolled form")
-        if offsets not in self.offsets:
-            name = f"{what}{len(self.offsets) + 1}"
-            rows = rows_of_numbers([str(offset) for offset in offsets])
-            kind = "unsigned char" if max(offsets) < 256 else "unsigned short"
-            self.offsets[offsets] = CArrayOfNumbers(name, kind, len(offsets), rows)
-        return self.offsets[offsets]
 
 
 def _after(array: str, numbers: int) -> str:

@@ -70,8 +70,9 @@ class JavaScript(Language):
         name, _, begin = first.removesuffix("]").partition("[")
         return f"{name}.fill(0.0, {begin}, {begin} + {count});"
 
-    def loop(self, count: int, statement: str) -> list[str]:
-        return [f"for (let k = 0; k < {count}; ++k) {{", f"    {statement}", "}"]
+    def loop(self, count: str, statements: Sequence[str], counter: str = "k") -> list[str]:
+        inside = [f"    {statement}" for statement in statements]
+        return [f"for (let {counter} = 0; {counter} < {count}; ++{counter}) {{", *inside, "}"]
 
     def choice(self, op: str, name: str, real: str, operands: Sequence[Expression]) -> Chosen:
         texts = [within(operand, SUM) for operand in operands]

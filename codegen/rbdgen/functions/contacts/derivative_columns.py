@@ -77,7 +77,6 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = F
         solver.loop("tau", solver.by_tau, ("transposed_W",), range(nv)),
     )
     scratch = {
-        **known.scratch,
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
         **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G", "R")},

@@ -88,7 +88,7 @@ def aba_derivatives_columns(reduced: ReducedModel, *, values: bool = False) -> L
     return LoopedForm(
         (torques, *solves, inverse, *known.shifts()),
         dict.fromkeys(accelerations, nv) | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv),
-        {**scratch, **known.scratch},
+        scratch,
     )
 
 

@@ -285,5 +285,4 @@ def _known(lanes: FreedomLanes) -> tuple[list[FormLoop], list[FormLoop]]:
     adds terms to solved columns.
     """
     known = KnownColumns(lanes.reduced)
-    lanes.sizes |= known.scratch
     return [FormLoop("known", known.values, known.writes, {}, ("q", "v"))], known.shifts()

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdgen.access import Access, MatrixView, whole
+from rbdgen.access import Access, MatrixView
 from rbdgen.functions.derivatives.forward import add_base_velocity
-from rbdgen.model.joints import Coordinate
+from rbdgen.model.joints import Coordinate, Joint
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import IDENTITY
@@ -21,6 +21,7 @@ from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, neg
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop
+from rbdgen.sweeps.sweep import BASE
 
 KNOWN_BY_Q, KNOWN_BY_V = 6, 3
 """The numbers of leading columns of dFD/dq and of dFD/dv that need no solve on a floating base."""
@@ -55,27 +56,13 @@ class KnownColumns:
         return {u: [k for k in range(self.nv) if k not in known] for u, known in self.known.items()}
 
     @property
-    def shifted(self) -> list[tuple[int, int]]:
-        """The entries of `da_dv` to which terms are added: those of bases' linear accelerations with respect
-        to their own velocities.
-        """
-        bases = floating_bases(self.reduced.model)
-        entries = ((first + row, first + k) for first in bases for row in range(3) for k in range(6))
-        return [(row, k) for row, k in entries if k not in self.known["v"]]
-
-    @property
     def writes(self) -> dict[str, Access]:
-        """The places of the known columns, and of the terms to add, which are in a scratch array."""
-        known = {
+        """The places of the known columns."""
+        return {
             f"known_d{u}": MatrixView(f"da_d{u}", self.nv).block(range(self.nv), some)
             for u, some in self.known.items()
+            if some
         }
-        terms = {"shift": whole("shift", len(self.shifted))}
-        return {name: access for name, access in {**known, **terms}.items() if access.elements}
-
-    @property
-    def scratch(self) -> dict[str, int]:
-        return {"shift": len(self.shifted)} if self.shifted else {}
 
     def values(self, x: State) -> Arrays:
         """The values at a state for the places in `writes`."""
@@ -84,21 +71,29 @@ class KnownColumns:
         values = {
             "known_dq": [row[k] for row in da_dq for k in self.known["q"]],
             "known_dv": [row[k] for row in da_dv for k in self.known["v"]],
-            "shift": [da_dv[row][k] for row, k in self.shifted],
         }
         return {name: values[name] for name in self.writes}
 
     def shifts(self) -> list[FormLoop]:
-        """The loop that adds the terms to the columns that were solved for; none without a floating base."""
-        if not self.shifted:
-            return []
-        solved = MatrixView("da_dv", self.nv).entries(self.shifted)
-        reads = {"solved": solved, "shift": whole("shift", len(self.shifted))}
-        return [FormLoop("shift", _sum, reads=reads, writes={"sum": solved})]
+        """The loops that add the terms to the columns of `da_dv` that were solved for, one for each floating
+        base: its linear acceleration depends on its own velocity.
+        """
+        return [self._shift(body.joint) for body in self.reduced.model.bodies if body.floats]
 
+    def _shift(self, joint: Joint) -> FormLoop:
+        own, nv = joint.idx_v, self.nv
+        columns = [k for k in range(own, own + BASE) if k not in self.known["v"]]
+        entries = [(row, k) for row in range(own, own + 3) for k in columns]
+        solved = MatrixView("da_dv", nv).entries(entries)
 
-def _sum(x: State) -> Arrays:
-    return {"sum": [add(a, b) for a, b in zip(x.arrays["solved"], x.arrays["shift"], strict=True)]}
+        def trace(x: State) -> Arrays:
+            terms: Rows = [[0] * nv for _ in range(nv)]
+            add_base_velocity(joint, [*[0] * own, *x.arrays["v"]], terms)
+            shifted = zip(x.arrays["solved"], entries, strict=True)
+            return {"sum": [add(value, terms[row][k]) for value, (row, k) in shifted]}
+
+        rates = Access("v", tuple(range(own, own + BASE)))
+        return FormLoop("shift", trace, {"sum": solved}, {"solved": solved, "v": rates})
 
 
 def floating_bases(model: Model) -> list[int]:

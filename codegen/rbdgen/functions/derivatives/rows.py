@@ -20,6 +20,7 @@ from rbdgen.functions.derivatives.columns import aba_derivatives_columns
 from rbdgen.functions.derivatives.factored import aba_and_derivatives_factored
 from rbdgen.functions.derivatives.forward import aba_and_derivatives, aba_derivatives_looped
 from rbdgen.functions.derivatives.forward_vectors import aba_derivatives_vectors
+from rbdgen.functions.derivatives.in_limbs import aba_derivatives_in_limbs, limbs_and_columns_fill
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes, rnea_derivatives_local
 from rbdgen.functions.derivatives.one_frame import OUTPUTS, TORQUES, derivatives, rnea_derivatives
 from rbdgen.functions.form import Form, Outputs, cheap, flat, in_loops, swept, swept_in_lanes, swept_in_loops
@@ -254,6 +255,15 @@ def _of_forward_dynamics(*, values: bool) -> tuple[Form, ...]:
             degrees="tree",
             worth_trying=freedoms_fill,
             former_name="vectors",
+        ),
+        in_loops(
+            "eq. 24, with columns as SIMD lanes; what comes before the last product may have limbs as lanes",
+            partial(aba_derivatives_in_limbs, values=values),
+            "halves",
+            for_size=False,
+            degrees="tree",
+            worth_trying=limbs_and_columns_fill,
+            can_use_limbs=True,
         ),
         in_loops(
             "eq. 24, from the looped forms of aba, rnea_derivatives and minv",

@@ -40,7 +40,7 @@ def row(placed: Placed, met: Met) -> list[Scalar]:
     found: list[Scalar] = [0] * placed.model.nv
     n, m = wrench(met)
     force = Force(m, n)
-    for body, sign in moved_by(placed, met):
+    for body, sign in moved_by(placed.model, met.first, met.second):
         joint = placed.model.bodies[body].joint
         for k, column in enumerate(placed.columns[body], joint.idx_v):
             found[k] = signed(column.dot(force), sign)

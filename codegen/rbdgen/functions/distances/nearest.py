@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rbdgen.functions.distances.obstacles import Box, Halfspace, from_box, from_halfspace
+from rbdgen.functions.distances.obstacles import Box, Halfspace, Obstacle, from_box, from_halfspace
 from rbdgen.functions.distances.placed import Placed
-from rbdgen.functions.distances.segments import Closest, Segment, apart, segments
+from rbdgen.functions.distances.segments import Closest, Root, Segment, apart, segments
+from rbdgen.model.distances import DistanceSet, Pair
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Vector
@@ -27,23 +28,30 @@ class Met(NamedTuple):
     other: Segment
 
 
-def nearest(placed: Placed) -> Iterator[Met]:
-    """All pairs in the order of the results."""
+def nearest(placed: Placed, numbers: Iterable[int] | None = None) -> Iterator[Met]:
+    """All pairs in the order of the results, or those of these numbers."""
     own = placed.model.distances
-    for pair in own.pairs:
-        first, second = own.bodies(pair)
-        other = placed.capsules[pair.second]
-        one = placed.capsules[pair.first] if pair.kind is None else placed.obstacles[pair.kind][pair.first]
-        floor, sqrt = own.floor, placed.x.sqrt
-        if isinstance(one, Segment):
-            yield Met(first, second, segments(one, other, own.segments, floor, sqrt), one, other)
-            continue
-        if isinstance(one, Box):
-            at = from_box(other, one, floor, sqrt)
-        else:
-            assert isinstance(one, Halfspace)
-            at = from_halfspace(other, one)
-        yield Met(first, second, _exchanged(at), None, other)
+    pairs = own.pairs if numbers is None else [own.pairs[k] for k in numbers]
+    return (meeting(own, pair, *sides(placed, pair), placed.x.sqrt) for pair in pairs)
+
+
+def sides(placed: Placed, pair: Pair) -> tuple[Obstacle, Segment]:
+    """The two that form a pair."""
+    first = placed.capsules if pair.kind is None else placed.obstacles[pair.kind]
+    return first[pair.first], placed.capsules[pair.second]
+
+
+def meeting(own: DistanceSet, pair: Pair, one: Obstacle, other: Segment, sqrt: Root) -> Met:
+    """A pair, of which the two sides are given."""
+    first, second = own.bodies(pair)
+    if isinstance(one, Segment):
+        return Met(first, second, segments(one, other, own.segments, own.floor, sqrt), one, other)
+    if isinstance(one, Box):
+        at = from_box(other, one, own.floor, sqrt)
+    else:
+        assert isinstance(one, Halfspace)
+        at = from_halfspace(other, one)
+    return Met(first, second, _exchanged(at), None, other)
 
 
 def _exchanged(at: Closest) -> Closest:
@@ -72,9 +80,9 @@ def witness(robot: Model | ReducedModel, x: State) -> list[list[Scalar]]:
     return [points, normals]
 
 
-def moved_by(placed: Placed, met: Met) -> Iterator[tuple[int, int]]:
-    """The bodies whose joints move the first of a pair against the second, each with the sign 1 or -1."""
-    up, down = placed.model.path(met.first, met.second)
+def moved_by(model: Model, first: int, second: int) -> Iterator[tuple[int, int]]:
+    """The bodies whose joints move the first of two bodies against the second, each with the sign 1 or -1."""
+    up, down = model.path(first, second)
     yield from ((body, 1) for body in up)
     yield from ((body, -1) for body in down)
 

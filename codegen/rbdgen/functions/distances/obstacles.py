@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rbdgen.functions.distances.segments import TINY, Closest, Root, Segment, chosen, clamp, length_of
@@ -47,6 +48,11 @@ class Halfspace:
     offset: Scalar
 
 
+WIDTHS: Final[Mapping[str, int]] = MappingProxyType(
+    {"spheres": 4, "capsules": 7, "boxes": 15, "halfspaces": 4}
+)
+"""The number of numbers of an obstacle, by the name of the input that has them."""
+
 Obstacle: TypeAlias = Segment | Box | Halfspace
 
 
@@ -61,21 +67,21 @@ def obstacles_of(
         return R.apply(Vector(*x)) + p
 
     found: dict[str, list[Obstacle]] = {}
-    found["sphere"] = [Segment(at(x[:3]), ZERO, 0, x[3]) for x in _rows(arrays, "spheres", 4)]
-    found["capsule"] = [_capsule(at(x[:3]), at(x[3:6]), x[6], sqrt) for x in _rows(arrays, "capsules", 7)]
+    found["sphere"] = [Segment(at(x[:3]), ZERO, 0, x[3]) for x in _rows(arrays, "spheres")]
+    found["capsule"] = [_capsule(at(x[:3]), at(x[3:6]), x[6], sqrt) for x in _rows(arrays, "capsules")]
     found["box"] = [
         Box(at(x[:3]), R @ Matrix(Vector(*x[3:6]), Vector(*x[6:9]), Vector(*x[9:12])), Vector(*x[12:]))
-        for x in _rows(arrays, "boxes", 15)
+        for x in _rows(arrays, "boxes")
     ]
-    for x in _rows(arrays, "halfspaces", 4):
+    for x in _rows(arrays, "halfspaces"):
         normal = R.apply(Vector(*x[:3]))
         plane = Halfspace(normal, add(x[3], normal.dot(p)))
         found.setdefault("halfspace", []).append(plane)
     return found
 
 
-def _rows(arrays: Mapping[str, Sequence[Scalar]], name: str, width: int) -> Iterator[Sequence[Scalar]]:
-    flat = arrays.get(name, ())
+def _rows(arrays: Mapping[str, Sequence[Scalar]], name: str) -> Iterator[Sequence[Scalar]]:
+    flat, width = arrays.get(name, ()), WIDTHS[name]
     return (flat[k : k + width] for k in range(0, len(flat), width))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from rbdgen.functions.arguments import Q
-from rbdgen.functions.distances import gradient, nearest, softmin
-from rbdgen.functions.form import Form, Outputs, cheap
+from rbdgen.functions.distances import gradient, in_lanes, nearest, softmin
+from rbdgen.functions.form import Form, Outputs, cheap, in_loops
 from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.inverse_dynamics import rows as inverse_dynamics
 from rbdgen.functions.needs import PAIRS
@@ -19,6 +20,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.model.tree_size import TreeSize
 from rbdgen.signature import Argument, Kind, Signature
 from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.loops import LoopedForm
 
 AWAY: Final = -1e6
 """The radius in m of an obstacle that is not used. Its distances are about 1e6 m."""
@@ -69,6 +71,12 @@ def _forms(trace: Trace, source: str) -> tuple[Form, Form]:
     return Form("from_root", source, trace), cheap("reduced", _REDUCED, trace)
 
 
+def _in_lanes(loops: Callable[[ReducedModel], LoopedForm]) -> Form:
+    source = "the same, with pairs as the lanes of vectors"
+    form = in_loops(source, loops, "pairs", for_size=False, worth_trying=in_lanes.pairs_fill)
+    return replace(form, degrees="tree", most_work=in_lanes.MOST_WORK, joins=True)
+
+
 def _along(trace: Trace) -> Form:
     return cheap("wrenches", "motions of bodies times wrenches of pairs", trace)
 
@@ -93,7 +101,7 @@ DISTANCES: Final = Function(
         "distances", _INPUTS, (Argument("distance", "values", ("npairs",), "m", "the distance of each pair"),)
     ),
     "signed distances of pairs of capsules and obstacles",
-    _forms(nearest.distances, _SOURCE),
+    (*_forms(nearest.distances, _SOURCE), _in_lanes(in_lanes.distances)),
     operations=_operations,
     along=_along(gradient.rates),
     only_along=True,
@@ -108,7 +116,7 @@ DISTANCE_JACOBIAN: Final = Function(
         (Argument("J", "columns", ("npairs", "nv"), "m/rad, m/m", "J v: the rates of the distances"),),
     ),
     "Jacobian of the distances",
-    _forms(gradient.jacobian, _WRENCHES),
+    (*_forms(gradient.jacobian, _WRENCHES), _in_lanes(in_lanes.jacobian)),
     operations=_operations_of_gradient,
     derivative_of="distances",
     needs=(PAIRS,),

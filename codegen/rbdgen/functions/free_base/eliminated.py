@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rbdgen.functions.between_limbs import between_limbs
 from rbdgen.functions.contacts.floating import Floating, Solid
 from rbdgen.functions.contacts.inverse_dynamics import CRBA, NLE
 from rbdgen.functions.form import Outputs, flat
@@ -59,7 +60,9 @@ def crba_free_base(model: Model, x: State) -> Outputs:
 
 
 def crba_free_base_about_com(reduced: ReducedModel, x: State) -> Outputs:
-    """Mbar, with the forces on the base taken about the centre of mass."""
+    """Mbar, with the forces on the base taken about the centre of mass. If limbs are lanes, the entries of
+    `between_limbs` follow.
+    """
     M = _inertia_matrix(reduced, x)
     per_mass = reciprocal(M[0][0])
     h = Vector(M[1][5], M[2][3], M[0][4])  # the first moment, as M_bb has -[h x] above the diagonal
@@ -77,7 +80,10 @@ def crba_free_base_about_com(reduced: ReducedModel, x: State) -> Outputs:
         about = turning.back_substitute([*(n - c.cross(f)).named(x.naming, f"n[{j}]")])
         y.append([*f, *about])
         scaled.append([*(f * per_mass), *turning.scale(about)])
-    return _less(M, y, scaled)
+    weights = [neg(value) for value in (*[per_mass] * 3, *turning.inverse_diagonal)]
+    several = [k - BASE for k in sorted(x.lanes.freedoms(reduced.bodies))]
+    rows = [dict(enumerate(row)) for row in y]
+    return [[*_less(M, y, scaled)[0], *flat(between_limbs(rows, weights, x.lanes, several, ()))]]
 
 
 def rnea_free_base(robot: Model | ReducedModel, x: State) -> Outputs:

@@ -108,6 +108,7 @@ CRBA_FREE_BASE = Function(
             "the same with mass moments, about the centre of mass",
             crba_free_base_about_com,
             "independent",
+            can_use_limbs=True,
         ),
     ),
     operations=lambda size: 160 * size.bodies + 60 * size.ancestors,
@@ -137,7 +138,9 @@ NLE_FREE_BASE = Function(
     "nonlinear effects on the joints if the base is free: Mbar a_j + hbar = tau",
     (
         Form("block", _SOURCE, _without_acceleration(rnea_free_base), degrees="independent"),
-        cheap("released", _RELEASED, _without_acceleration(rnea_free_base_released), "tree"),
+        cheap(
+            "released", _RELEASED, _without_acceleration(rnea_free_base_released), "tree", can_use_limbs=True
+        ),
         cheap(
             "moments",
             _ON_MOMENTS,
@@ -164,7 +167,7 @@ RNEA_FREE_BASE = Function(
     "joint torques and base acceleration for given accelerations of the joints, without contacts",
     (
         Form("block", f"{_SOURCE}, and 10-11", rnea_free_base, degrees="independent"),
-        cheap("released", _RELEASED, rnea_free_base_released, "tree"),
+        cheap("released", _RELEASED, rnea_free_base_released, "tree", can_use_limbs=True),
         cheap("moments", _ON_MOMENTS, rnea_free_base, "independent", worth_trying=where_coupled),
     ),
     operations=lambda size: 500 * size.bodies + 48 * size.ancestors,

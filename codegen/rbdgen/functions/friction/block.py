@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi, sin
-from typing import Final
+from typing import Final, NamedTuple
 
 from rbdgen.functions.friction.cone import TINY
 from rbdgen.functions.friction.ground import LEAST_PIVOT
@@ -39,6 +39,45 @@ Tangent = tuple[Scalar, Scalar]
 """A vector of the tangent plane."""
 
 
+class Slip(NamedTuple):
+    """The velocity at which a contact slips, times its resistance to the normal impulse, as a function of the
+    direction e of the slip.
+    """
+
+    normal: Scalar
+    least: Scalar
+    """The least resistance."""
+    tilt_x: Scalar
+    tilt_y: Scalar
+    free_x: Scalar
+    free_y: Scalar
+    lifted_x: Scalar
+    lifted_y: Scalar
+    a: Scalar
+    d: Scalar
+    c: Scalar
+
+    @staticmethod
+    def of(D: Rows, b: Sequence[Scalar], mu: Scalar) -> Slip:
+        (a, d, u), (_, c, w), (_, _, normal) = D
+        pressed = mu * b[2]
+        tilt, lifted, least = (mu * u, mu * w), (b[2] * u, b[2] * w), normal * LEAST_RESISTANCE
+        return Slip(normal, least, *tilt, b[0], b[1], *lifted, pressed * a, pressed * d, pressed * c)
+
+    def turned(self, e: Tangent, cosine: Scalar, sine: Scalar) -> Tangent:
+        """The direction e, turned by the angle with this cosine and sine towards that of the slip."""
+        x, y = e
+        resisting = maximum(self.normal - (self.tilt_x * x + self.tilt_y * y), self.least)
+        slip_x = self.free_x * resisting - self.lifted_x + (self.a * x + self.d * y)
+        slip_y = self.free_y * resisting - self.lifted_y + (self.d * x + self.c * y)
+        turn = select(0, x * slip_y - y * slip_x, sine, -sine)
+        return cosine * x - turn * y, cosine * y + turn * x
+
+
+TURNS: Final = tuple((cos(angle), sin(angle)) for angle in (pi / 4 / 2**k for k in range(HALVINGS)))
+"""The cosines and sines of the angles of all halvings."""
+
+
 def impulse_of_cone(D: Rows, b: Sequence[Scalar], mu: Scalar) -> list[Scalar]:
     """The impulse (t1, t2, n) of a contact with friction.
 
@@ -47,11 +86,29 @@ def impulse_of_cone(D: Rows, b: Sequence[Scalar], mu: Scalar) -> list[Scalar]:
         b: its velocity if its own impulse is 0.
         mu: the coefficient of friction.
     """
+    stops, slip = stopping_impulse(D, b), Slip.of(D, b, mu)
+    e = against(stops)
+    for cosine, sine in TURNS:
+        e = slip.turned(e, cosine, sine)
+    return chosen_impulse(D, b, mu, stops, e)
+
+
+def against(impulse: Sequence[Scalar]) -> Tangent:
+    """The direction against the tangential part of an impulse, the first guess of that of the slip."""
+    x, y, _ = impulse
+    inverse = 1 / maximum(sqrt(x * x + y * y), TINY)
+    return -x * inverse, -y * inverse
+
+
+def chosen_impulse(
+    D: Rows, b: Sequence[Scalar], mu: Scalar, stops: Sequence[Scalar], e: Tangent
+) -> list[Scalar]:
+    """The impulse of the case that holds, from the one that stops the contact and the direction of the
+    slip.
+    """
     (_, _, u), (_, _, w), (_, _, normal) = D
-    x, y, z = stopping_impulse(D, b)
+    (x, y, z), (p, s) = stops, e
     length, radius = x * x + y * y, mu * z
-    inverse = 1 / maximum(sqrt(length), TINY)
-    p, s = _slip(D, b, mu, (-x * inverse, -y * inverse))
     pressing = maximum(-b[2], 0) / maximum(normal - mu * (u * p + w * s), normal * LEAST_RESISTANCE)
     push = -(mu * pressing)
     found = []
@@ -60,23 +117,6 @@ def impulse_of_cone(D: Rows, b: Sequence[Scalar], mu: Scalar) -> list[Scalar]:
         closed = select(radius * radius, length, slides, select(z, 0, slides, sticks))
         found.append(select_le(0, b[2], 0, closed))
     return found
-
-
-def _slip(D: Rows, b: Sequence[Scalar], mu: Scalar, e: Tangent) -> Tangent:
-    """The direction of the slip, from a first guess e."""
-    (a, d, u), (_, c, w), (_, _, normal) = D
-    x, y = e
-    least, tilt, lifted = normal * LEAST_RESISTANCE, (mu * u, mu * w), (b[2] * u, b[2] * w)
-    pressed = mu * b[2]
-    a, c, d = pressed * a, pressed * c, pressed * d
-    for k in range(HALVINGS):
-        resisting = maximum(normal - (tilt[0] * x + tilt[1] * y), least)
-        slip_x = b[0] * resisting - lifted[0] + (a * x + d * y)
-        slip_y = b[1] * resisting - lifted[1] + (d * x + c * y)
-        angle = pi / 4 / 2**k
-        turn = select(0, x * slip_y - y * slip_x, sin(angle), -sin(angle))
-        x, y = cos(angle) * x - turn * y, cos(angle) * y + turn * x
-    return x, y
 
 
 def stopping_impulse(D: Rows, b: Sequence[Scalar]) -> list[Scalar]:

@@ -22,7 +22,8 @@ from rbdgen.functions.friction.directions import (
 )
 from rbdgen.functions.friction.rows import INPUTS, PROBLEM, SOLVER, array_of_solver, operations_of_step
 from rbdgen.functions.friction.step import solver_of
-from rbdgen.functions.function import Around, Function, Inner
+from rbdgen.functions.function import Around, Function
+from rbdgen.functions.inner import Inner
 from rbdgen.functions.needs import POINTS
 from rbdgen.functions.trajectories.rows import DT
 from rbdgen.model.model import Model

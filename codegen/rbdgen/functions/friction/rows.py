@@ -50,8 +50,9 @@ from rbdgen.functions.friction.mobility import mobilities
 from rbdgen.functions.friction.resisted import without_dry_friction
 from rbdgen.functions.friction.servo import served
 from rbdgen.functions.friction.sole import FRAME_ROWS, NUMBERS
-from rbdgen.functions.friction.step import Contacts, Step, solver_of
-from rbdgen.functions.function import Around, Function, Implicit, Inner
+from rbdgen.functions.friction.step import Contacts, Step, small_loops, solver_of
+from rbdgen.functions.function import Around, Function
+from rbdgen.functions.inner import Implicit, Inner
 from rbdgen.functions.needs import POINTS, SERVOS
 from rbdgen.functions.resistance import less, model_of
 from rbdgen.functions.trajectories.rows import DT, V_NEXT
@@ -71,6 +72,7 @@ def _forms(*, whole: bool, servo: bool) -> Iterator[Form]:
     source = "M, J and the drift; Stewart and Trinkle 1996"
     carried = "articulated bodies; unit forces are transformed to the root; Featherstone 2008, table 7.1"
     moments = "the first form with mass moments, for robots with followers"
+    loops = "the first form, or the cheapest line, around a solver in loops over rows"
     yield Form("composite", source, _traced(whole, servo, articulated=False), degrees="independent")
     yield Form(
         "articulated",
@@ -87,9 +89,14 @@ def _forms(*, whole: bool, servo: bool) -> Iterator[Form]:
         degrees="independent",
         worth_trying=where_coupled,
     )
+    if whole:
+        trace = _traced(whole, servo, articulated=False, small=True)
+        yield Form("looped", loops, trace, for_size=True, degrees="independent")
 
 
-def _traced(whole: bool, servo: bool, *, articulated: bool, reduced: bool = False) -> Any:
+def _traced(
+    whole: bool, servo: bool, *, articulated: bool, reduced: bool = False, small: bool = False
+) -> Any:
     def trace(robot: Model | ReducedModel, x: State) -> Outputs:
         if reduced and isinstance(robot, Model):
             robot = reduce(robot)
@@ -101,7 +108,7 @@ def _traced(whole: bool, servo: bool, *, articulated: bool, reduced: bool = Fals
         made = OnArticulatedBodies if articulated else OnMatrices
         step: Step[Contacts] = Step(robot, x, made, scales)
         if whole:
-            impulses, residual = step.solved()
+            impulses, residual = step.solved(small=small)
             return [*step.moved(impulses), [residual]]
         return [*step.moved(x.arrays[SOLVED]), *step.problem().values()]
 
@@ -149,7 +156,9 @@ def operations_of_step(size: TreeSize) -> int:
     return _operations_of_line(size) + 100 * size.forces**2
 
 
-SOLVER: Final = Inner(lambda model: solver_of(model).looped(), lambda model: solver_of(model).sizes)
+SOLVER: Final = Inner(
+    lambda model: solver_of(model).looped(), lambda model: solver_of(model).sizes, small_loops
+)
 
 IMPLICIT: Final = Implicit(
     Inner(lambda model: adjoint(solver_of(model)), lambda model: adjoint_reads(solver_of(model))),

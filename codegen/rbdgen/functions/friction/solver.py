@@ -169,9 +169,10 @@ class Solver:
 
     def _runs(self, blocks: Sequence[Block], at: Newest) -> list[FormLoop]:
         grouped = groupby(blocks, key=lambda block: (block.size, bool(block.numbers), bool(block.joints)))
-        return [self._sweep(list(group), at) for _, group in grouped]
+        return [self.sweep(list(group), at) for _, group in grouped]
 
-    def _sweep(self, blocks: Sequence[Block], at: Newest) -> FormLoop:
+    def sweep(self, blocks: Sequence[Block], at: Newest) -> FormLoop:
+        """The loop over contacts of one kind in a sweep."""
         n, size = self.size, blocks[0].size
         firsts = tuple(block.first for block in blocks)
         reads = {

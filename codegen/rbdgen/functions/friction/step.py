@@ -49,6 +49,7 @@ from rbdgen.functions.friction.ground import (
 )
 from rbdgen.functions.friction.held import Bounds, Held, Slopes, bounds_of, held, slopes_of_bounds
 from rbdgen.functions.friction.layout import Block, blocks_of
+from rbdgen.functions.friction.row_loops import RowLoops
 from rbdgen.functions.friction.sole import Arm, Compliance, Corner, Response, gathered
 from rbdgen.functions.friction.solver import Solver
 from rbdgen.functions.resistance import model_of
@@ -57,12 +58,18 @@ from rbdgen.model.model import Model
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays
+from rbdgen.sweeps.loops import Arrays, LoopedForm
 
 
 def solver_of(model: Model) -> Solver:
     """The solver for the contacts of a robot."""
     return Solver(blocks_of(model.contacts, len(model.held_joints)), model.contact_solver)
+
+
+def small_loops(model: Model) -> LoopedForm:
+    """The loops of the solver with the least code. Soles have no others than those for speed."""
+    solver = solver_of(model)
+    return solver.looped() if solver.corners else RowLoops(solver).looped()
 
 
 class Moved(NamedTuple):
@@ -249,6 +256,11 @@ class Step(Generic[OfContacts]):
         q = integrated(self._model, self._x.positions, times(v, self.dt), self._x.elementary)
         return Moved(q, v, self.contacts.given(impulses))
 
-    def solved(self) -> tuple[list[Scalar], Scalar]:
-        """The impulses and the residual, computed with whatever scalars the state has."""
-        return self.solver.solve(self._x, self.problem())
+    def solved(self, *, small: bool = False) -> tuple[list[Scalar], Scalar]:
+        """The impulses and the residual, computed with whatever scalars the state has. `small` says whether
+        by the loops with the least code.
+        """
+        looped = small_loops(self._model) if small else self.solver.looped()
+        problem = State(q=(), arrays=self.problem(), naming=self._x.naming)
+        impulses, (residual,) = looped.run(problem)
+        return impulses, residual

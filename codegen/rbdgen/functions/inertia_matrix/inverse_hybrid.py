@@ -12,7 +12,7 @@ and the inverse along the tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from rbdgen.access import MatrixView, column, whole
@@ -96,12 +96,24 @@ def minv_hybrid(
 
     With `lanes`, the entries of `between_limbs` follow.
     """
-    given = straight(reduced, State(q, naming=naming, lanes=lanes)).run(*INVERSE_FACTOR)
+    rows, inverse_D = inverse_factor(reduced, State(q, naming=naming, lanes=lanes))
+    return squared(rows, inverse_D, lanes, lanes.freedoms(reduced.bodies))
+
+
+def inverse_factor(reduced: ReducedModel, x: State) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
+    """The rows of W, each with its entries at a degree of freedom and its ancestors, and 1 / D."""
+    given = straight(reduced, x).run(*INVERSE_FACTOR)
     found = enumerate(zip(given["W"], reduced.ancestors, strict=True))
-    rows = [{k: row[k] for k in (i, *above)} for i, (row, above) in found]
-    own = weighted_square(rows, given["inverse_D"])
-    inside = lanes.freedoms(reduced.bodies)
-    return [*own, *between_limbs(rows, given["inverse_D"], lanes, inside, inside)]
+    return [{k: row[k] for k in (i, *above)} for i, (row, above) in found], given["inverse_D"]
+
+
+def squared(
+    W: Sequence[dict[int, Scalar]], inverse_D: Sequence[Scalar], lanes: Lanes, inside: Collection[int]
+) -> list[list[Scalar | None]]:
+    """W D^-1 W^T, full symmetric, followed by the entries of `between_limbs`. `inside` has the degrees of
+    freedom of limbs that are lanes.
+    """
+    return [*weighted_square(W, inverse_D), *between_limbs(W, inverse_D, lanes, inside, inside)]
 
 
 def minv_looped(reduced: ReducedModel) -> LoopedForm:

@@ -16,7 +16,7 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Force
 from rbdgen.spatial.scalar import Naming, Scalar, add, unnamed
 from rbdgen.sweeps.bodies import Body, Jointed, along_joint
-from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.inputs import ALONE, Lanes, State
 from rbdgen.sweeps.records import Each, Entry
 from rbdgen.sweeps.straight import straight
 from rbdgen.sweeps.sweep import Climb, Given, Gives, Inward, Sum, carry_force
@@ -62,10 +62,10 @@ INERTIA_MATRIX = (
 
 
 def crba_composite(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, lanes: Lanes = ALONE
 ) -> list[list[Scalar]]:
     """M(q), nv x nv, full symmetric. Entries between degrees of freedom on different branches are exactly 0.
 
     Units are kg m^2 between rotations, kg between translations, and kg m between the two.
     """
-    return straight(reduced, State(q, naming=naming)).run(*INERTIA_MATRIX)["M"]
+    return straight(reduced, State(q, naming=naming, lanes=lanes)).run(*INERTIA_MATRIX)["M"]

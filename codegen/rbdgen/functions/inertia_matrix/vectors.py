@@ -117,7 +117,7 @@ def minv_vectors(reduced: ReducedModel) -> LoopedForm:
     products = [_product(blocks, path, at) for path, at in blocks.by_path.items()]
     loops = (_clear(blocks), _factor(reduced), _scale(blocks), *products, *_mirror(blocks))
     scratch = {"W": size, "scaled": size, "inverse_D": reduced.nv}
-    return LoopedForm(loops, {"Minv": size}, scratch, lanes_are_freedoms=True)
+    return LoopedForm(loops, {"Minv": size}, scratch, lanes_of_one_state=True)
 
 
 def _clear(blocks: Blocks) -> FormLoop:

@@ -30,13 +30,14 @@ from rbdgen.spatial.ops import (
 )
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, is_zero, reciprocal, unnamed
+from rbdgen.sweeps.inputs import ALONE, Lanes
 
 
-def total_mass(model: Model) -> Scalar:
+def total_mass(model: Model, lanes: Lanes = ALONE) -> Scalar:
     """The mass of all moving bodies, in kg. Raises ModelError if it is 0."""
     mass: Scalar = 0
-    for body in model.bodies:
-        mass = add(mass, body.inertia.mass)
+    for i, body in enumerate(model.bodies):
+        mass = add(mass, lanes.handed_on(Scalar, body.inertia.mass, i, WORLD))
     if is_zero(mass):
         raise ModelError(f"model '{model.name}': its moving bodies have no mass; give them some")
     return mass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rbdgen.functions.momentum import in_the_world, subtrees
 from rbdgen.functions.momentum.energy import KINETIC, POTENTIAL, kinetic_energy, potential_energy
 from rbdgen.functions.momentum.joint_space import JOINT_MOMENTUM, joint_momentum
 from rbdgen.functions.resistance import Added, against, rotor_energy, rotor_momentum, spring_energy
+from rbdgen.model.reduce import ReducedModel
 from rbdgen.signature import Argument, Signature
 from rbdgen.sweeps.inputs import State
 
@@ -70,14 +72,23 @@ def _force(call: Call, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return rate[:, :3], _mass(Ag[:, :3], J) * call("com_acceleration")
 
 
-def _traced(algorithm: Callable[..., Any], inputs: str, **options: bool) -> Callable[[Any, State], Outputs]:
+def _traced(algorithm: Callable[..., Any], inputs: str) -> Callable[[Any, State], Outputs]:
     """A trace of an algorithm that takes these inputs, one letter each, and returns a vector or rows."""
 
     def trace(robot: Any, x: State) -> Outputs:
-        found = algorithm(robot, *(getattr(x, name) for name in inputs), naming=x.naming, **options)
+        found = algorithm(robot, *(getattr(x, name) for name in inputs), naming=x.naming)
         return [flat(found) if isinstance(found[0], list) else found]
 
     return trace
+
+
+def _of_subtrees(name: str, source: str, algorithm: Callable[..., Any], inputs: str) -> Form:
+    """A form in the bodies' axes, in which alike limbs may be lanes."""
+
+    def trace(reduced: ReducedModel, x: State) -> Outputs:
+        return _traced(partial(algorithm, lanes=x.lanes), inputs)(reduced, x)
+
+    return cheap(name, source, trace, can_use_limbs=True)
 
 
 def _forms(textbook: Callable[..., Any], cheaper: Callable[..., Any], inputs: str) -> tuple[Form, Form]:
@@ -85,7 +96,7 @@ def _forms(textbook: Callable[..., Any], cheaper: Callable[..., Any], inputs: st
     each."""
     return (
         Form("world_axes", "sums in world axes; Wensing and Orin 2016", _traced(textbook, inputs)),
-        cheap("moments", "the same in the bodies' own axes, with mass moments", _traced(cheaper, inputs)),
+        _of_subtrees("moments", "the same in the bodies' own axes, with mass moments", cheaper, inputs),
     )
 
 
@@ -223,10 +234,11 @@ COM_JACOBIAN = Function(
     "Jacobian of the centre of mass",
     (
         *_forms(in_the_world.com_jacobian, subtrees.com_jacobian, "q"),
-        cheap(
+        _of_subtrees(
             "carried",
             "as moments, with columns rotated from body to body",
-            _traced(subtrees.com_jacobian, "q", carried=True),
+            partial(subtrees.com_jacobian, carried=True),
+            "q",
         ),
     ),
     operations=lambda size: 188 * size.bodies,

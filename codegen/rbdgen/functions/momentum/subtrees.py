@@ -43,7 +43,7 @@ from rbdgen.spatial.ops import (
 from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, reciprocal, unnamed
 from rbdgen.sweeps.bodies import force_to_parent, motion_to_child, relative_motion
-from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.inputs import ALONE, Lanes, State
 from rbdgen.sweeps.records import named
 from rbdgen.sweeps.straight import straight
 
@@ -112,24 +112,31 @@ class Whole:
     the units of the reduced model.
     """
 
-    def __init__(self, reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> None:
+    def __init__(
+        self,
+        reduced: ReducedModel,
+        q: Sequence[Coordinate],
+        naming: Naming = unnamed,
+        lanes: Lanes = ALONE,
+    ) -> None:
         model = reduced.model
         alone = [body.parent for body in model.bodies].count(WORLD) == 1
         self.root = 0 if model.is_floating and alone else WORLD
-        self.mass = mul(total_mass(model), reduced.unit_length * reduced.unit_length)
-        self.reduced, self.naming = reduced, naming
+        self.mass = mul(total_mass(model, lanes), reduced.unit_length * reduced.unit_length)
+        self.reduced, self.naming, self.lanes = reduced, naming, lanes
         self.bodies = reduced.at(q)
 
     def subtrees(self, own: Sequence[T], to_parent: Callable[[int, T], T]) -> tuple[list[T], T]:
         """For every body the sum over its subtree, in its axes, and the sum over the robot.
 
-        `to_parent` takes a value of body i to its parent.
+        `to_parent` takes a value of body i to its parent. If limbs are lanes, what they hand on is summed.
         """
         sums, total = list(own), None
         for i in reversed(range(len(sums))):
             if i == self.root:
                 return sums, sums[i]
             moved, parent = to_parent(i, sums[i]), self.bodies[i].parent
+            moved = self.lanes.handed_on(type(moved), moved, i, parent)
             if parent == WORLD:
                 total = moved if total is None else moved + total
             else:
@@ -170,9 +177,9 @@ class Whole:
 # ---- the centre of mass
 
 
-def per_mass(reduced: ReducedModel) -> ReducedModel:
+def per_mass(reduced: ReducedModel, lanes: Lanes = ALONE) -> ReducedModel:
     """The robot with a mass of 1 and lengths in m, whose first moment is its centre of mass."""
-    scale = reciprocal(mul(total_mass(reduced.model), reduced.unit_length))
+    scale = reciprocal(mul(total_mass(reduced.model, lanes), reduced.unit_length))
     return replace(
         reduced,
         moments=tuple(
@@ -183,18 +190,24 @@ def per_mass(reduced: ReducedModel) -> ReducedModel:
     )
 
 
-def com(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> list[Scalar]:
+def com(
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, lanes: Lanes = ALONE
+) -> list[Scalar]:
     """c in world axes, in m."""
-    whole = Whole(per_mass(reduced), q, naming)
+    whole = Whole(per_mass(reduced, lanes), q, naming, lanes)
     c = whole.in_world(_center(whole, _points(whole)[1].first), whole.root)
     return [*c] if whole.root == WORLD else [*(c + whole.bodies[whole.root].translation)]
 
 
 def com_velocity(
-    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    v: Sequence[Scalar],
+    naming: Naming = unnamed,
+    lanes: Lanes = ALONE,
 ) -> list[Scalar]:
     """dc/dt in m/s."""
-    whole = Whole(per_mass(reduced), q, naming)
+    whole = Whole(per_mass(reduced, lanes), q, naming, lanes)
     linear = [momentum.force for momentum in _momenta(whole, v)]
     return [*whole.in_world(whole.subtrees(linear, whole.turned)[1], whole.root)]
 
@@ -205,21 +218,27 @@ def com_acceleration(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     naming: Naming = unnamed,
+    lanes: Lanes = ALONE,
 ) -> list[Scalar]:
     """The second derivative of c in m/s^2."""
-    whole = Whole(per_mass(reduced), q, naming)
+    whole = Whole(per_mass(reduced, lanes), q, naming, lanes)
     given = straight(whole.reduced, State(q, v, a, naming=naming)).run(body_forces())
     forces = [force.force for force in given["force"]]
     return [*whole.in_world(whole.subtrees(forces, whole.turned)[1], whole.root)]
 
 
 def com_jacobian(
-    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, carried: bool = False
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    naming: Naming = unnamed,
+    lanes: Lanes = ALONE,
+    *,
+    carried: bool = False,
 ) -> Rows:
     """J, 3 x nv: dc/dt = J v. With `carried`, columns are rotated from body to body, which takes fewer
     operations near the root.
     """
-    whole = Whole(per_mass(reduced), q, naming)
+    whole = Whole(per_mass(reduced, lanes), q, naming, lanes)
     R = [] if carried else whole.orientations()
     columns = []
     for i, (body, part) in enumerate(zip(whole.bodies, _points(whole)[0], strict=True)):
@@ -255,19 +274,25 @@ def _momenta(whole: Whole, v: Sequence[Scalar]) -> list[Force]:
 
 
 def centroidal_momentum(
-    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    v: Sequence[Scalar],
+    naming: Naming = unnamed,
+    lanes: Lanes = ALONE,
 ) -> list[Scalar]:
     """h_g in N s and N m s: linear, then angular about c, both in world axes."""
-    whole = Whole(reduced.of_momentum, q, naming)
+    whole = Whole(reduced.of_momentum, q, naming, lanes)
     _, total = whole.subtrees(_momenta(whole, v), lambda i, f: force_to_parent(whole.bodies[i], f))
     r = _center(whole, _points(whole)[1].first) * reciprocal(whole.mass)
     linear = whole.in_world(total.force, whole.root) * reciprocal(reduced.unit_length)
     return [*linear, *whole.in_world(total.moment - r.cross(total.force), whole.root)]
 
 
-def centroidal_matrix(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
+def centroidal_matrix(
+    reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed, lanes: Lanes = ALONE
+) -> Rows:
     """A_g, 6 x nv: h_g = A_g v."""
-    whole = Whole(reduced.of_momentum, q, naming)
+    whole = Whole(reduced.of_momentum, q, naming, lanes)
     own = [body.moments for body in whole.bodies]
     parts, total = whole.subtrees(
         own, lambda i, part: part.rotated(whole.bodies[i].rotation).translated(whole.bodies[i].translation)
@@ -282,10 +307,14 @@ def centroidal_matrix(reduced: ReducedModel, q: Sequence[Coordinate], naming: Na
 
 
 def centroidal_matrix_rate(
-    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
+    reduced: ReducedModel,
+    q: Sequence[Coordinate],
+    v: Sequence[Scalar],
+    naming: Naming = unnamed,
+    lanes: Lanes = ALONE,
 ) -> Rows:
     """dA_g/dt, 6 x nv: dh_g/dt = A_g a + dA_g/dt v."""
-    whole = Whole(reduced.of_momentum, q, naming)
+    whole = Whole(reduced.of_momentum, q, naming, lanes)
     bodies, w = whole.bodies, angular_velocities(whole.bodies, v, naming)
     p_rates = origin_rates(bodies, w, v)
     own = [_own_rates(body.moments, own) for body, own in zip(bodies, w, strict=True)]

@@ -11,7 +11,8 @@ from rbdgen.functions.configurations.rows import Q_NEXT
 from rbdgen.functions.derivatives import rows as derivatives
 from rbdgen.functions.form import Form, Outputs, flat, nowhere
 from rbdgen.functions.forward_dynamics import rows as forward_dynamics
-from rbdgen.functions.function import Around, Called, Function, Identity, Inner, Through
+from rbdgen.functions.function import Around, Called, Function, Identity, Through
+from rbdgen.functions.inner import Inner
 from rbdgen.functions.resistance import model_of
 from rbdgen.functions.resisting import resisting
 from rbdgen.functions.trajectories.columns import START_Q, START_V, StateSpace

@@ -60,7 +60,8 @@ CRBA_WORLD = Function(
         cheap(
             "moments",
             "composite mass moments; those of the whole robot are rotated",
-            lambda reduced, x: [flat(crba_world_moments(reduced, x.q, x.naming))],
+            lambda reduced, x: [flat(crba_world_moments(reduced, x))],
+            can_use_limbs=True,
         ),
     ),
     operations=lambda size: 160 * size.bodies + 48 * size.ancestors,
@@ -87,7 +88,8 @@ NLE_WORLD = Function(
         cheap(
             "classical",
             "classical accelerations and mass moments, of a base without linear velocity",
-            lambda reduced, x: [nle_world_classical(reduced, x.q, x.v, x.naming)],
+            lambda reduced, x: [nle_world_classical(reduced, x)],
+            can_use_limbs=True,
         ),
     ),
     operations=lambda size: 320 * size.bodies,

@@ -15,10 +15,11 @@ h_w does not depend on the base's linear velocity, which the cheap form leaves o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rbdgen.functions.inertia_matrix.composite import crba
 from rbdgen.functions.inertia_matrix.moments import crba_composite
-from rbdgen.functions.inverse_dynamics.classical import rnea_classical
+from rbdgen.functions.inverse_dynamics.classical import inverse_dynamics
 from rbdgen.functions.inverse_dynamics.newton_euler import rnea
 from rbdgen.model.joints import Coordinate
 from rbdgen.model.model import Model
@@ -26,6 +27,8 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Matrix, Vector
 from rbdgen.spatial.rows import Rows, transposed
 from rbdgen.spatial.scalar import Naming, Scalar, unnamed
+from rbdgen.sweeps.inputs import State
+from rbdgen.sweeps.straight import straight
 
 BASE = 6
 
@@ -55,12 +58,12 @@ def _turned(R: Matrix, column: list[Scalar]) -> list[Scalar]:
 # ---- the cheap forms
 
 
-def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: Naming = unnamed) -> Rows:
+def crba_world_moments(reduced: ReducedModel, x: State) -> Rows:
     """M_w, nv x nv. In the base's block, the first moment h and the rotational inertia J of the robot are
     rotated, and the mass stays the same. The base's part of a joint's column is rotated as a force.
     """
-    M = crba_composite(reduced, q, naming)
-    rotation = reduced.at(q)[0].rotation
+    M = crba_composite(reduced, x.q, x.naming, x.lanes)
+    rotation = reduced.at(x.q)[0].rotation
     h = rotation.to_parent(Vector(M[5][1], M[3][2], M[4][0]))
     J = rotation.symmetric_to_parent(Matrix(*(Vector(*row[3:BASE]) for row in M[3:BASE])))
     rows = [list(row) for row in M]
@@ -76,10 +79,9 @@ def crba_world_moments(reduced: ReducedModel, q: Sequence[Coordinate], naming: N
     return rows
 
 
-def nle_world_classical(
-    reduced: ReducedModel, q: Sequence[Coordinate], v: Sequence[Scalar], naming: Naming = unnamed
-) -> list[Scalar]:
+def nle_world_classical(reduced: ReducedModel, x: State) -> list[Scalar]:
     """h_w, computed for a base that only rotates."""
-    tau = rnea_classical(reduced, q, [0, 0, 0, *v[3:]], [0] * reduced.nv, naming=naming)
-    turn = reduced.at(q)[0].rotation.to_parent
+    turning = replace(x, v=[0, 0, 0, *x.v[3:]])
+    tau = straight(reduced, turning).run(*inverse_dynamics(accelerated=False))["tau"]
+    turn = reduced.at(x.q)[0].rotation.to_parent
     return [*turn(Vector(*tau[:3])), *turn(Vector(*tau[3:BASE])), *tau[BASE:]]

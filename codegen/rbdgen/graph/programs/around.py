@@ -45,7 +45,7 @@ def around(line: Graph, inner: Sequence[Program], outputs: Sequence[Result]) -> 
         tuple(loop for loop in loops if loop.writes),
         {name: size for name, size in sizes.items() if size and name not in own},
         {name: table for program in inner for name, table in program.tables.items()},
-        any(program.lanes_are_freedoms for program in inner),
+        any(program.lanes_of_one_state for program in inner),
     )
 
 

@@ -7,6 +7,7 @@ gives the same bits as the single call, except for the sign of zeros if a number
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -55,6 +56,8 @@ def known(program: Program) -> Program:
         elif args and OPS[op].rational and None not in operands:
             columns = zip(*(x for x in operands if x), strict=True)
             values.append(tuple(float(OPS[op].evaluate(*column)) for column in columns))
+        elif op == "join" and operands[0] is not None:
+            values.append((halved(operands[0], operator.add),) * lanes)
         else:
             values.append(None)
     read = [k for node, own in zip(graph.nodes, values, strict=True) if own is None for k in node.args]
@@ -112,7 +115,8 @@ def limb_by_limb(program: Program) -> Program:
             for lane in range(len(access.offsets)):
                 at = access.address(lane, k)
                 written.setdefault(access.array, {})[at] = _of_lane(lanes[element], lane)
-    shapes = {x.name: x.shape for x in program.outputs if x.name in written}
+    whole_ones = (x for x in program.outputs if len(written.get(x.name, ())) == x.size)
+    shapes = {x.name: x.shape for x in whole_ones}
     names = (*shapes, *sorted(written.keys() - shapes.keys()))
     writes = {name: Access(name, tuple(sorted(written[name]))) for name in names}
     outputs = [

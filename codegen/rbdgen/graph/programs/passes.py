@@ -85,12 +85,12 @@ def straightened(program: Program) -> Program:
     Operations with zeros are left out, and so are those that overlapping vectors repeat. Loops over columns
     stay loops, without columns that are zero or repeated, because their straight lines would be long.
     """
-    if not program.lanes_are_freedoms:
+    if not program.lanes_of_one_state:
         return program
     first = next((k for k, loop in enumerate(program.loops) if loop.distinct_runs), None)
     if first is None:
         return straight_line(_once(unrolled(program)))
-    return one_by_one(replace(begun_with(program, first, _once), lanes_are_freedoms=False))
+    return one_by_one(replace(begun_with(program, first, _once), lanes_of_one_state=False))
 
 
 def _once(graph: Graph) -> Graph:

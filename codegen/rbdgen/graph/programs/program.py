@@ -60,6 +60,11 @@ class Loop:
     """
 
     @property
+    def accesses(self) -> dict[str, Access]:
+        """The places of all arrays of the kernel."""
+        return {**self.reads, **self.writes}
+
+    @property
     def independent(self) -> bool:
         """Whether no run reads an array to which another run writes."""
         written = {access.array for access in self.writes.values()}
@@ -137,9 +142,10 @@ class Program:
     scratch: Mapping[str, int] = field(default_factory=dict)
     """The size of each scratch array."""
     tables: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    lanes_are_freedoms: bool = False
-    """Whether the lanes of its loops are degrees of freedom, for vectors in one call. A batch runs the loops
-    before the first one with `distinct_runs` as one straight line.
+    lanes_of_one_state: bool = False
+    """Whether the lanes of its loops are parts of one state (degrees of freedom, columns or pairs), for
+    vectors in one call. A batch runs the loops before the first one with `distinct_runs` as one straight
+    line.
     """
 
     @property

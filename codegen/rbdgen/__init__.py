@@ -294,7 +294,7 @@ def build(
             share once. Without `functions`, no others are built.
         name: the name of the library and the prefix in its C; by default the robot's name.
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
-            "x86-64-v4" or "aarch64".
+            "x86-64-v4" or "aarch64". For "cuda" the GPUs, such as "sm_90,sm_120"; "native" is "sm_90".
         contract: whether the compiler may fuse products and sums, which changes the last bits.
         trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input";
             with "input", functions take sines and cosines in place of angles.
@@ -310,8 +310,9 @@ def build(
         ranges: for bounds, the ranges of inputs, of their elements and of parameters, as `lib.rnea.bounds`
             takes them, such as {"a": (-20, 20), "q[3]": (0, 1)}; others are the limits of joints.
         tighten: for bounds, the number of parts into which these ranges are cut at most, by default 0.
-        target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, and small
-            machines, for which `ram` bounds the stack and the arguments of functions, in bytes.
+        target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, "cuda", for
+            GPUs, and small machines, for which `ram` bounds the stack and the arguments of functions, in
+            bytes.
 
     Returns:
         The library. `lib.rnea(q, v, a)` takes and returns NumPy arrays with shapes (..., nq) and (..., nv).
@@ -341,7 +342,8 @@ def generate(
         functions: the names of functions (`rbdgen list`) and functions of your own; None means those of
             `build`.
         compiled: whether to compile: for the target "host" the Python package, which other folders do not
-            have; for "wasm32" the module; for a small machine, to measure flash and stack.
+            have; for "wasm32" the module; for "cuda" the kernels; for a small machine, to measure flash and
+            stack.
         progress: as in `build`.
         options: as in `build`.
 

@@ -52,7 +52,8 @@ class Options:
     contract: bool = False
     """Whether the compiler may fuse products and sums, which changes the last bits."""
     arch: str = "native"
-    """The oldest processor on which the code runs; batches are also compiled for newer ones."""
+    """The oldest processor on which the code runs; batches are also compiled for newer ones. For the target
+    cuda, the GPUs."""
     budget: int = 2_000_000
     """The largest estimated number of operations of an unrolled function; larger ones are refused."""
     ram: int | None = None
@@ -66,7 +67,7 @@ class Options:
     packed: bool = False
     """Whether matrices only hold elements that are not always 0, and symmetric elements once."""
     same_bits: bool = False
-    """Whether batches give the bits of single calls, and not only of other batches, which may be faster."""
+    """Whether batches and kernels give the bits of single calls, which may take them longer."""
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()

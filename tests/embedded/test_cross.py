@@ -232,7 +232,7 @@ def test_a_compiler_without_a_needed_header_is_as_none(without_library: Path) ->
 @pytest.mark.parametrize("target", [name for name, row in TARGETS.items() if not row.at_home])
 def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) -> None:
     """Folders for other machines only have C, and no flags of the machine that generated them. Those of
-    WebAssembly have a module, too.
+    WebAssembly have a module, too, and those of CUDA kernels.
     """
     robot = load_robot(robot_root() / "double_pendulum.urdf")
     options = Options(functions=("rnea",), real="float", target=target)
@@ -243,7 +243,8 @@ def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) ->
         kinds = {Path(file).suffix for file in files}
         module = {".mjs", ".mts", *([".wasm"] if compiled else [])} if TARGETS[target].module else set()
         board = {".ld"} if TARGETS[target].machine or target == "portable" else set()
-        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module, *board}
+        kernels = {".cu", *([".cubin"] if compiled else [])} if TARGETS[target].kernels else set()
+        assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module, *board, *kernels}
         assert "Python" not in (made.folder / "README.md").read_text()
         for build in ("Makefile", "CMakeLists.txt"):
             assert "march=native" not in (made.folder / build).read_text()

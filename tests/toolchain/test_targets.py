@@ -15,6 +15,7 @@ def test_every_promised_target_is_there() -> None:
         "host",
         "portable",
         "wasm32",
+        "cuda",
         "cortex-m4f",
         "cortex-m7",
         "cortex-m33",
@@ -32,7 +33,7 @@ def test_rows_are_consistent(target: object) -> None:
     assert row.width == 1
     assert row.embedded == bool(row.prefix)
     assert not (row.embedded and row.extensions)
-    assert row.runs_here == (not row.embedded and not row.module)
+    assert row.runs_here == (not row.embedded and not row.module and not row.kernels)
     assert not (row.module and (row.embedded or row.extensions))
 
 
@@ -40,7 +41,7 @@ def test_unknown_target_is_refused_with_the_known_ones() -> None:
     with pytest.raises(OptionError, match=r"cortex-m3' is not known; did you mean 'cortex-m33' or "):
         target_named("cortex-m3")
     with pytest.raises(
-        OptionError, match=r"target='x' is not known; choose from: host, portable, wasm32, cortex-m4f"
+        OptionError, match=r"target='x' is not known; choose from: host, portable, wasm32, cuda, cortex"
     ):
         target_named("x")
 

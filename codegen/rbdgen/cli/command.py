@@ -146,7 +146,12 @@ def _inertia(parsed: argparse.Namespace) -> int:
 def _tell_real(parsed: argparse.Namespace, options: Options, errors: Console) -> None:
     """Says which type of numbers is used if the target, rather than the user, determines it."""
     if parsed.real is None and options.real != Options().real:
-        say(errors, f"computes in {options.real}: {options.target} has no hardware for another type")
+        why = (
+            "a GPU is faster in it"
+            if options.target == "cuda"
+            else f"{options.target} has no hardware for another type"
+        )
+        say(errors, f"computes in {options.real}: {why}")
 
 
 def _tell_generated(result: Generated, console: Console) -> None:

@@ -398,12 +398,12 @@ def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
     group.add_argument(
         "--target",
         default=defaults.target,
-        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host; wasm32 is for web pages)",
+        help=f"the machine that runs the C: {', '.join(TARGETS)} (default host; wasm32: for web pages)",
     )
     group.add_argument(
         "--arch",
         default=defaults.arch,
-        help="the oldest processor: native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 (default native)",
+        help="oldest processor: native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64; or GPUs: sm_90",
     )
     group.add_argument(
         "--contract",

@@ -144,6 +144,7 @@ BACKENDS: Final = (
         asked=True,
         adds="models for Crocoddyl in C++ (DifferentialActionModelAbstract)",
     ),
+    Backend("cuda"),
     Backend(
         "eigen",
         asked=True,

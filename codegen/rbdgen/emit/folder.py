@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rbdgen.emit.c.trigonometry import angle_count
 from rbdgen.emit.contexts import CFunction, CRobot, function_context, robot_context
@@ -15,6 +16,9 @@ from rbdgen.emit.real import real_type
 from rbdgen.emit.selftest.context import CGolden, golden_context
 from rbdgen.emit.selftest.golden import Golden, float_error, golden_vectors
 from rbdgen.errors import EmitError
+
+if TYPE_CHECKING:
+    from rbdgen.emit.cuda.kernel import Kernel
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,8 @@ class FolderFunction:
     """The call of the function in the self-tests."""
     float_error: float | None
     """The error that computing in float causes; None except on small machines."""
+    kernel: Kernel | None = None
+    """The kernel of CUDA; None for other targets."""
 
     @cached_property
     def most_angles(self) -> int:
@@ -112,10 +118,25 @@ def _check_names(functions: Sequence[FunctionSource]) -> None:
 def _described(
     facts: RobotFacts, function: FunctionSource, options: EmitOptions, golden: Golden | None
 ) -> FolderFunction:
+    shown = function_context(facts, function, options.real, counted=options.small_machine)
+    kernel = _kernel(facts, function, shown, options)  # refuses what is too long before anything is computed
     golden = golden or golden_vectors(facts, function, options.real)
     return FolderFunction(
         function,
-        function_context(facts, function, options.real, counted=options.small_machine),
+        shown,
         golden_context(facts, function, golden, options.real),
         float(f"{float_error(facts, function):.2g}") if options.small_float else None,
+        kernel,
     )
+
+
+def _kernel(
+    facts: RobotFacts, function: FunctionSource, shown: CFunction, options: EmitOptions
+) -> Kernel | None:
+    """The kernel of a function, if the folder has kernels."""
+    if options.kernels is None:
+        return None
+    from rbdgen.emit.cuda.kernel import kernel_of  # noqa: PLC0415  (only this target needs it)
+
+    fuse = options.kernels.fused
+    return kernel_of(facts.name, shown.symbol, function.program, options.real, options.nesting, fuse=fuse)

@@ -119,6 +119,7 @@ def _function(described: FolderFunction, text: str) -> dict[str, Any]:
         **({} if function.same_bits else {"batch_operations": _batch_operations(function)}),
         "alternatives": {name: operation_counts(cost) for name, cost in function.alternatives.items()},
         "c_bytes": len(text.encode()),
+        **({"cuda": described.kernel.facts()} if described.kernel else {}),
         "inputs": [_argument(argument) for argument in function.signature.inputs],
         "outputs": [_argument(argument) for argument in function.signature.outputs],
         **({} if error is None else {"float_error": error}),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from rbdgen.emit.names import check_argument_name, check_identifier, check_robot_name
+from rbdgen.emit.tools import Board, Kernels, ModuleFlags
 from rbdgen.errors import EmitError
 from rbdgen.graph.bounds.found import Bounds
 from rbdgen.graph.cost import Cost
@@ -341,34 +342,6 @@ class FunctionSource:
 
 
 @dataclass(frozen=True)
-class ModuleFlags:
-    """The flags of the tools that make a WebAssembly module of a folder."""
-
-    compile: tuple[str, ...]
-    """The flags of clang."""
-    link: tuple[str, ...]
-    """The flags of wasm-ld."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """A board in qemu on which the folder's self-test can run."""
-
-    name: str
-    prefix: str
-    """The prefix of the cross tools."""
-    flags: str
-    """The flags of the compiler."""
-    emulator: str
-    """The emulator's program and options."""
-    startup: str
-    """The file of the start-up code in templates/board, without the ending."""
-    code: str
-    data: str
-    """The addresses of code and of data."""
-
-
-@dataclass(frozen=True)
 class EmitOptions:
     """The style of the C."""
 
@@ -385,6 +358,8 @@ class EmitOptions:
     """The flags of the target's compiler, for the build files of the folder."""
     module: ModuleFlags | None = None
     """The flags for a WebAssembly module; None if the target has none."""
+    kernels: Kernels | None = None
+    """The style of kernels of CUDA; None if the folder has none."""
     boards: tuple[Board, ...] = ()
     """The boards that run what is compiled from the folder."""
     emit: tuple[str, ...] = ()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NoReturn
 
 from rbdgen.errors import GraphError
@@ -10,14 +12,18 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.ops import ARITY, EACH_LANE
 
 
-def verify(graph: Graph) -> None:
+def verify(graph: Graph, further: Mapping[str, int] = MappingProxyType({})) -> None:
     """Check every rule of the grammar in `graph/node.py`.
+
+    Args:
+        graph: the graph.
+        further: the numbers of arguments of operations that the graph may have beside those of the grammar.
 
     Raises:
         GraphError: naming the first node or output at fault and the rule that it breaks.
     """
     _verify_inputs(graph)
-    _verify_nodes(graph)
+    _verify_nodes(graph, {**ARITY, **further})
     _verify_outputs(graph)
 
 
@@ -31,12 +37,12 @@ def _verify_inputs(graph: Graph) -> None:
         seen.add(argument.name)
 
 
-def _verify_nodes(graph: Graph) -> None:
+def _verify_nodes(graph: Graph, arities: Mapping[str, int]) -> None:
     positions = sum(argument.size for argument in graph.inputs)
     for index, (op, args, value) in enumerate(graph.nodes):
-        if op not in ARITY:
+        if op not in arities:
             _refuse(index, op, "no such operation; see the grammar in graph/node.py")
-        arity = graph.lanes if ARITY[op] == EACH_LANE else ARITY[op]
+        arity = graph.lanes if arities[op] == EACH_LANE else arities[op]
         if len(args) != arity:
             _refuse(index, op, f"takes {arity} arguments and has {len(args)}")
         for argument in args:

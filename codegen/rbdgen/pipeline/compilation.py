@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdgen.emit.package import Board, EmitOptions, ModuleFlags, Sources
+from rbdgen.emit.package import EmitOptions, Sources
+from rbdgen.emit.tools import Board, Kernels, ModuleFlags
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
-from rbdgen.options import Options, environment_compiler
+from rbdgen.options import BOUNDS, Options, environment_compiler
 from rbdgen.pipeline.progress import Compiling, Progress
 from rbdgen.toolchain.batch import architecture
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
+from rbdgen.toolchain.nvrtc import architectures
 from rbdgen.toolchain.targets import TARGETS, Target, target_named
 from rbdgen.toolchain.webassembly import COMPILE_FLAGS, LINK_FLAGS, STACK, Tools, find_tools, stack_flags
 from rbdgen.wording import option
@@ -48,13 +50,17 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
 
     Raises OptionError if the options contradict the target.
     """
+    target = target_named(options.target)
+    if target.kernels:
+        architectures(options.arch)
+        _check_kernels(options)
+        return target.flags
     flag, _ = architecture(options.arch)
     if options.arch != "native" and options.target != "host":
         raise OptionError(
             f"{option('arch', options.arch)}: {option('target', options.target)} has its own processor; "
             "leave one of them out"
         )
-    target = target_named(options.target)
     if target.module:
         _check_module(options)
     return tuple(flag if x == "-march=native" else x for x in _fused(target.flags, options))
@@ -77,6 +83,25 @@ def _check_module(options: Options) -> None:
         )
 
 
+def _check_kernels(options: Options) -> None:
+    """Raises OptionError for an option that kernels of CUDA cannot follow."""
+    asked = option("target", options.target)
+    if options.contract:
+        raise OptionError(
+            f"{asked} fuses products and sums by itself; leave {option('contract')} out (with "
+            f"{option('same_bits')} it fuses none)"
+        )
+    if options.trig == "libm":
+        raise OptionError(
+            f"{asked} has sines of its own, with the same bits everywhere; leave {option('trig', 'libm')} out"
+        )
+    if BOUNDS in options.emit and not options.same_bits:
+        raise OptionError(
+            f"{asked}: bounds of rounding errors do not hold for fused products; add "
+            f"{option('same_bits')}, or leave {option('emit', [BOUNDS])} out"
+        )
+
+
 def style(options: Options, *, package: bool) -> EmitOptions:
     """The style of the C for the options. `package` says whether its folder is also a Python package."""
     target = target_named(options.target)
@@ -88,6 +113,7 @@ def style(options: Options, *, package: bool) -> EmitOptions:
         prefix=target.prefix,
         flags=compiler_flags(options),
         module=ModuleFlags(COMPILE_FLAGS, (*LINK_FLAGS, *stack_flags(STACK))) if target.module else None,
+        kernels=Kernels(fused=not options.same_bits) if target.kernels else None,
         boards=_boards(target, options),
         emit=options.emit,
         package=package,

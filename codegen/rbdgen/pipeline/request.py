@@ -242,9 +242,9 @@ def _check_forms(request: Request) -> None:
 
 
 def _check_bits(request: Request) -> None:
-    """Refuses an option of batches for a machine that has none."""
-    options = request.options
-    if options.same_bits and not request.target.extensions:
+    """Refuses an option of batches and kernels for a machine that has neither."""
+    options, target = request.options, request.target
+    if options.same_bits and not (target.extensions or target.kernels):
         raise OptionError(
             f"{option('same_bits')}: {option('target', options.target)} has no batches; leave it out, or "
             f"take {option('target', 'host')}"

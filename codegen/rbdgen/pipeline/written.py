@@ -25,6 +25,7 @@ from rbdgen.pipeline.emitted import check_emitted, with_libraries
 from rbdgen.pipeline.progress import Compiling, Progress, Report, silent
 from rbdgen.toolchain.cache import Cache, user_cache
 from rbdgen.toolchain.module import built, package_files
+from rbdgen.toolchain.nvrtc import architectures, check_architectures, missing, with_cubins
 from rbdgen.toolchain.webassembly import linked, with_module
 
 
@@ -54,6 +55,9 @@ def written(
     check_measurable(options, target, compiled=compiled)
     tools = module_tools() if compiled and target.module else None
     store = user_cache()
+    reason = missing() if compiled and target.kernels else None
+    if compiled and target.kernels and reason is None:
+        check_architectures(architectures(options.arch))
     sources = design(store)
     folder = out / sources.name
     if tools is not None:
@@ -61,6 +65,13 @@ def written(
         made = with_module(sources, module, tools)
         write_folder(folder, made)
         return Generated(folder, json.loads(made[MANIFEST]))
+    if compiled and target.kernels:
+        archs = architectures(options.arch)
+        if reason is None:
+            compiled_files = with_cubins(sources, archs, store, available_cores(), Compiling(progress))
+            write_folder(folder, compiled_files)
+            return Generated(folder, json.loads(compiled_files[MANIFEST]))
+        progress(Report(f"wrote no machine code: {reason}"))
     if compiled and target.embedded:
         reason = unmeasurable(sources, target, options)
         if reason is None or options.ram is not None:

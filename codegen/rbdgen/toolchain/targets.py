@@ -59,6 +59,9 @@ class Target:
     """The chip; None if size does not matter."""
     machine: Machine | None = None
     """The board that runs its code in qemu, if any."""
+    kernels: bool = False
+    """Whether functions are also printed as kernels of CUDA (see `toolchain.nvrtc`), which people launch from
+    programs of their own."""
     module: bool = False
     """Whether all functions of a folder become one WebAssembly module (see `toolchain.webassembly`), which
     JavaScript calls."""
@@ -78,7 +81,7 @@ class Target:
     @property
     def runs_here(self) -> bool:
         """Whether this machine can run what is compiled for it."""
-        return not (self.embedded or self.module)
+        return not (self.embedded or self.module or self.kernels)
 
     @property
     def at_home(self) -> bool:
@@ -179,6 +182,15 @@ TARGETS: Final[dict[str, Target]] = {
             word=4,
             module=True,
             packages="clang lld",
+        ),
+        Target(
+            "cuda",
+            "GPUs of NVIDIA, a thread for each state, beside the C of portable",
+            prefix="",
+            flags=_FAST,
+            reals=("float", "double"),
+            word=4,
+            kernels=True,
         ),
         Target(
             "cortex-m4f",

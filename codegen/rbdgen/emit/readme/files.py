@@ -75,6 +75,19 @@ def module_page(module: str, size: int, functions: Mapping[str, Mapping[str, Any
     return filled("readme/MODULE.md.jinja", module=module, size=size, rows=rows)
 
 
+def kernels_page(compiler: str, functions: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page to append to README.md: the figures of compiled kernels.
+
+    `functions` maps a name to the facts of the manifest, with `cuda`.
+    """
+    rows = [
+        (name, facts["cuda"], arch, figures)
+        for name, facts in functions.items()
+        for arch, figures in facts["cuda"]["architectures"].items()
+    ]
+    return filled("readme/KERNELS.md.jinja", compiler=compiler, rows=rows)
+
+
 def _row(function: FolderFunction) -> dict[str, str]:
     return {
         "symbol": function.shown.symbol,

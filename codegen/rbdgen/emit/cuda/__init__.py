@@ -1,0 +1,1 @@
+"""CUDA: kernels in which each thread computes a function of one state."""

@@ -1,0 +1,41 @@
+"""The tools for which a folder is written: those that make WebAssembly, boards in qemu, compilers of CUDA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ModuleFlags:
+    """The flags of the tools that make a WebAssembly module of a folder."""
+
+    compile: tuple[str, ...]
+    """The flags of clang."""
+    link: tuple[str, ...]
+    """The flags of wasm-ld."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board in qemu on which the folder's self-test can run."""
+
+    name: str
+    prefix: str
+    """The prefix of the cross tools."""
+    flags: str
+    """The flags of the compiler."""
+    emulator: str
+    """The emulator's program and options."""
+    startup: str
+    """The file of the start-up code in templates/board, without the ending."""
+    code: str
+    data: str
+    """The addresses of code and of data."""
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The style of kernels of CUDA."""
+
+    fused: bool = True
+    """Whether products and sums are fused. Otherwise results have the bits of the C."""

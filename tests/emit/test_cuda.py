@@ -1,0 +1,268 @@
+"""Kernels of CUDA, whose text runs on the CPU here, give the bits of the interpreter and of the C."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.carts import BODY, cart_with_a_ball
+from support.cuda import STATES, Array, OnCpu, differing, interpreted, same_bits
+from support.elementary import ARITY, arguments, special
+from support.tools import need_modules, ran
+from support.toys import facts, function
+from support.web import by_gcc, manifest_of, states_of
+
+import rbdgen
+from rbdgen.emit.cuda import kernel
+from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
+from rbdgen.emit.render import render
+from rbdgen.emit.tools import Kernels
+from rbdgen.errors import EmitError
+from rbdgen.functions.table import rows_of
+from rbdgen.graph.builder import Builder
+from rbdgen.graph.ops import OPS
+from rbdgen.options import Options
+from rbdgen.pipeline.compilation import style
+from rbdgen.pipeline.design import design_functions
+from rbdgen.pipeline.facts import facts_of
+from rbdgen.pipeline.request import Request
+from rbdgen.resources import robot_root
+from rbdgen.signature import SizedArgument
+from rbdgen.toolchain.nvrtc import SHARED
+
+
+def cart() -> rbdgen.Robot:
+    """A robot with quaternions and a follower; its functions have signs and arc tangents."""
+    builder = cart_with_a_ball()
+    builder.add_body(
+        "finger", parent="hand", type="revolute", axis=(1, 0, 0), mimic=("hand_joint", -0.5, 0.1), **BODY
+    )
+    return rbdgen.load_robot(builder)
+
+
+CASES: Mapping[str, tuple[Callable[[], rbdgen.Robot], tuple[str, ...], Mapping[str, Any]]] = {
+    "pendulum": (
+        lambda: rbdgen.load_robot("double_pendulum"),
+        ("rnea", "aba", "crba", "kinetic_energy", "centroidal_matrix"),
+        {},
+    ),
+    "arm": (lambda: rbdgen.load_robot("arm7"), ("rnea", "minv"), {}),
+    "given sines": (lambda: rbdgen.load_robot("double_pendulum"), ("rnea",), {"trig": "input"}),
+    "masses as inputs": (lambda: rbdgen.load_robot("planar3r"), ("aba",), {"params": ["mass:*"]}),
+    "cart": (cart, ("difference", "step"), {}),
+}
+
+
+@cache
+def case(name: str) -> tuple[Request, list[FunctionSource]]:
+    """A request and its functions, whose graphs are the same for all types of numbers."""
+    make, functions, options = CASES[name]
+    request = Request(make(), Options.of(target="cuda", functions=functions, **options), package=False)
+    return request, design_functions(request)
+
+
+def written(request: Request, functions: list[FunctionSource], real: Any, *, fuse: bool) -> Sources:
+    emitted = replace(style(request.options, package=False), real=real, kernels=Kernels(fuse))
+    return render(facts_of(request), functions, emitted)
+
+
+FORMS = [("float", True), ("double", False), ("float", False), ("double", True)]
+"""The types of numbers, each with products that are fused or not."""
+
+RUNS = [(name, *form) for name in CASES for form in (FORMS if name == "pendulum" else FORMS[:2])]
+
+
+@pytest.mark.parametrize(("name", "real", "fuse"), RUNS)
+def test_bits_of_functions(name: str, real: str, fuse: bool, tmp_path: Path) -> None:
+    request, functions = case(name)
+    kernels = OnCpu(written(request, functions, real, fuse=fuse), tmp_path)
+    states = states_of(kernels.manifest, STATES)
+    assert differing(kernels, functions, states, fuse=fuse) == []
+
+
+def test_bits_are_those_of_the_c_if_that_is_asked_for(tmp_path: Path) -> None:
+    robot = rbdgen.load_robot("double_pendulum")
+    options = {"real": "float", "target": "cuda", "same_bits": True, "compiled": False}
+    folder = rbdgen.generate(robot, tmp_path, ["rnea", "minv"], **options)
+    files = {file: (folder / file).read_text() for file in manifest_of(folder)["files"]}
+    kernels = OnCpu(Sources(folder.name, files), tmp_path / "kernels")
+    states = states_of(manifest_of(folder), STATES)
+    expected = by_gcc(folder, states)
+    for name, inputs in states.items():
+        found = np.concatenate([*kernels.run(name, inputs).values()], axis=1)
+        assert same_bits(found, expected[name])
+
+
+def of_one_operation(op: str) -> FunctionSource:
+    """z of the operands of an operation."""
+    builder = Builder()
+    names = [f"x{k}" for k in range(OPS[op].arity)]
+    operands = [builder.input(name, 1)[0] for name in names]
+    graph = builder.graph([("z", (1,), [operands[0].applied(op, *operands)])])
+    inputs = tuple(SizedArgument(name, (1,), "1", "an operand") for name in names)
+    return function(f"of_{op}", graph, inputs, (SizedArgument("z", (1,), "1", "the result"),))
+
+
+OPERATIONS = [op for op, row in OPS.items() if not row.of_lanes and op != "held"]
+
+
+@pytest.mark.parametrize("real", ["float", "double"])
+def test_bits_of_operations(real: Any, tmp_path: Path) -> None:
+    """All operations of the grammar, also for numbers that are special to them."""
+    functions = [of_one_operation(op) for op in OPERATIONS]
+    options = EmitOptions(real, "builtin", "cuda", extensions=False, kernels=Kernels(), package=False)
+    kernels = OnCpu(render(facts(), functions, options), tmp_path)
+    states = {}
+    for source in functions:
+        op = source.name.removeprefix("of_")
+        drawn = _operands(op, kernels.dtype)
+        states[source.name] = {f"x{k}": array.reshape(-1, 1) for k, array in enumerate(drawn)}
+    assert differing(kernels, functions, states, fuse=True) == []
+
+
+def _operands(op: str, dtype: Any) -> list[Array]:
+    if op in ARITY:
+        return list(arguments(op, dtype, 300))
+    random, edges = np.random.default_rng(0), special(dtype)
+    if op in ("sin", "cos"):
+        turns = np.arange(-40, 41) * np.pi / 2
+        given = np.concatenate([turns, random.uniform(-9e3, 9e3, 300), edges[np.abs(edges) < 9e3]])
+        return [given.astype(dtype)]
+    columns = [column.ravel() for column in np.meshgrid(edges, edges)]
+    return [random.permutation(columns[k % 2]) if k > 1 else columns[k] for k in range(OPS[op].arity)]
+
+
+def test_another_bit_and_a_missing_barrier_are_seen(tmp_path: Path) -> None:
+    request, functions = case("pendulum")
+    sources = written(request, functions, "float", fuse=True)
+    states = states_of(sources.manifest, STATES)
+    header = "cuda/double_pendulum_cuda.h"
+
+    def changed(old: str, new: str) -> list[str]:
+        assert old in sources.files[header]
+        files = {**sources.files, header: sources.files[header].replace(old, new)}
+        kernels = OnCpu(Sources(sources.name, files), tmp_path / str(len(old)))
+        return differing(kernels, functions, states, fuse=True)
+
+    assert "rnea: tau" in changed("0.041653", "0.041654")
+    assert "rnea: tau" in changed("__syncwarp();", ";")
+    assert "aba: a" in changed("? 0 - one", "? one")
+
+
+def test_products_are_fused_with_the_sums_that_read_them() -> None:
+    request, functions = case("arm")
+    files = written(request, functions, "float", fuse=True).files
+    text = files["cuda/arm7_rnea.cu"]
+    assert text.count("__fmaf_rn(") > 100
+    unfused = written(request, functions, "float", fuse=False).files["cuda/arm7_rnea.cu"]
+    assert "__fmaf_rn(" not in unfused
+    rnea = functions[0]
+    inputs = {x.name: np.ones((2, x.size)) for x in rnea.signature.inputs}
+    for name, array in interpreted(rnea, inputs, fuse=True).items():
+        assert np.allclose(array, interpreted(rnea, inputs, fuse=False)[name], rtol=1e-12, atol=1e-12)
+
+
+def test_facts_of_a_kernel() -> None:
+    request, functions = case("arm")
+    sources = written(request, functions, "float", fuse=True)
+    assert sources.manifest["functions"]["rnea"]["cuda"] == {
+        "kernel": "arm7_rnea_kernel",
+        "source": "cuda/arm7_rnea.cu",
+        "form": "line",
+        "order": "close to depth first",
+        "operations": 230,
+        "threads": 128,
+        "shared_bytes": 15104,
+    }
+    assert {"cuda/arm7_cuda.h", "cuda/arm7_rnea.cu", "cuda/arm7_minv.cu"} <= set(sources.manifest["files"])
+    text = sources.files["cuda/arm7_rnea.cu"]
+    assert (
+        "Launch ceil(states / 128) blocks of 128 threads with 15104 bytes of dynamic shared memory." in text
+    )
+    assert not re.search(r"[^\x00-\x7f]", text)
+
+
+def test_long_functions_and_much_shared_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, functions = case("arm")
+    monkeypatch.setattr(kernel, "WITHOUT_ASKING", 4096)
+    sources = written(request, functions, "float", fuse=True)
+    assert sources.manifest["functions"]["rnea"]["cuda"]["threads"] == 32
+    monkeypatch.setattr(kernel, "MOST_SHARED", 3000)
+    with pytest.raises(
+        EmitError,
+        match=r"^function 'rnea' needs 3776 bytes of shared memory for 32 states, and .* 3000; leave",
+    ):
+        written(request, functions, "float", fuse=True)
+    monkeypatch.setattr(kernel, "LONGEST", 100)
+    with pytest.raises(
+        EmitError, match=r"^function 'rnea' is a straight line of \d+ operations.* 100; leave"
+    ):
+        written(request, functions, "float", fuse=True)
+
+
+DRIVER = """
+#include <stddef.h>
+typedef struct Module *CUmodule; typedef struct Stream *CUstream; typedef struct Function *CUfunction;
+typedef unsigned long long CUdeviceptr;
+typedef enum { CUDA_SUCCESS } CUresult;
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
+CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned block_x,
+    unsigned block_y, unsigned block_z, unsigned bytes, CUstream stream, void **arguments, void **extra);
+"""
+"""The part of the driver's header that the page uses."""
+
+
+def test_the_page_tells_how_to_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its example prints what it says, its C compiles, and both have the figures of the kernel."""
+    need_modules("nvidia", packages="nvidia-cuda-nvrtc")
+    page = (Path(__file__).parents[2] / "docs" / "cuda.md").read_text()
+    python, c, signature = (
+        re.findall(rf"```{re.escape(kind)}\n(.*?)```", page, re.DOTALL)[0] for kind in ("python", "c", "c++")
+    )
+    names: dict[str, Any] = {}
+    with contextlib.chdir(tmp_path):
+        exec(python, names)
+    assert f"```\n{capsys.readouterr().out}```" in page
+    rnea = names["manifest"]["functions"]["rnea"]["cuda"]
+    assert f"THREADS = {rnea['threads']}, SHARED_BYTES = {rnea['shared_bytes']} " in c
+    text = (tmp_path / names["folder"] / rnea["source"]).read_text()
+    begin, end = text.index('extern "C"'), text.index(")\n{")
+    plain = re.sub(r"__launch_bounds__\(\d+\) | ?__restrict__ ?", " ", text[begin:end] + ");")
+    assert re.sub(r"\W", "", plain) == re.sub(r"\W", "", signature)
+    (tmp_path / "cuda.h").write_text(DRIVER)
+    (tmp_path / "launch.c").write_text(c)
+    ran("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-I.", "-c", "launch.c", cwd=tmp_path)
+    for arch in SHARED:
+        assert f"{arch}," in page.replace(";", ",")
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("robot", sorted(path.stem for path in robot_root().glob("*.urdf")))
+def test_bits_of_all_functions_of_bundled_robots(robot: str, base: Any, tmp_path: Path) -> None:
+    """Those that are too long for a kernel are refused by their name."""
+    model = rbdgen.load_robot(robot, base=base)
+    refused, wrong = [], []
+    for name in rows_of(model.model):
+        options = Options.of(target="cuda", functions=[name], budget=100_000)
+        try:
+            request = Request(model, options, package=False)
+            functions = design_functions(request)
+            for real, fuse in FORMS:
+                kernels = OnCpu(
+                    written(request, functions, real, fuse=fuse), tmp_path / name / f"{real}{fuse}"
+                )
+                wrong += differing(kernels, functions, states_of(kernels.manifest, STATES), fuse=fuse)
+        except rbdgen.RbdgenError as error:
+            refused.append(f"{name}: {error}")
+    assert wrong == []
+    told = r"(\w+): function '\1'.*(straight line of|shared memory|operations)"
+    assert [line for line in refused if not re.match(told, line)] == []
+    assert robot not in ("double_pendulum", "planar3r") or refused == []

@@ -1,0 +1,150 @@
+"""NVRTC compiles kernels without a GPU, and what does not fit is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.tools import need_modules
+
+import rbdgen
+from rbdgen.cli.command import main
+from rbdgen.errors import BuildError, OptionError
+from rbdgen.toolchain import nvrtc
+from rbdgen.toolchain.nvrtc import SHARED, architectures, check_shared
+
+PINNED = "13.5"
+"""The version of NVRTC with which the figures were taken; those of others may differ by 5 per cent."""
+
+FIGURES: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "float": {"rnea": (63, 622), "aba": (91, 1041)},
+    "double": {"rnea": (118, 932), "aba": (164, 1394)},
+}
+"""Registers and instructions by the type of numbers and the function, for sm_90; nothing is spilled."""
+
+
+def need_nvrtc() -> None:
+    need_modules("nvidia", packages="nvidia-cuda-nvrtc")
+
+
+@pytest.mark.parametrize("real", FIGURES)
+def test_figures(real: str, tmp_path: Path) -> None:
+    need_nvrtc()
+    folder = rbdgen.generate("arm7", tmp_path, list(FIGURES[real]), target="cuda", real=real)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    slack = 0.0 if manifest["build"]["version"] == PINNED else 0.05
+    for name, pinned in FIGURES[real].items():
+        facts = manifest["functions"][name]["cuda"]
+        (own,) = facts["architectures"].values()
+        assert (own["registers"], own["instructions"]) == pytest.approx(pinned, rel=slack, abs=0)
+        assert own["stack_bytes"] == own["spill_bytes"] == 0
+        row = f"| `{name}` | {facts['operations']} | {facts['threads']} | {facts['shared_bytes']} | sm_90 |"
+        assert row in (folder / "README.md").read_text()
+
+
+def test_machine_code_for_several_gpus(tmp_path: Path) -> None:
+    """The files are ELF for CUDA (machine 190) and for the GPU of their name, and have the kernel."""
+    need_nvrtc()
+    archs = ["sm_80", "sm_120"]
+    folder = rbdgen.generate("double_pendulum", tmp_path, ["rnea"], target="cuda", arch=",".join(archs))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    found = manifest["functions"]["rnea"]["cuda"]["architectures"]
+    assert list(found) == archs
+    for arch in archs:
+        data = (folder / found[arch]["cubin"]).read_bytes()
+        assert data.startswith(b"\x7fELF\x02\x01")
+        assert struct.unpack_from("<H", data, 18) == (190,)
+        assert b".text.double_pendulum_rnea_kernel\0" in data
+        assert arch.encode() in data
+    assert set(manifest["files"]) == {
+        x.relative_to(folder).as_posix() for x in folder.rglob("*") if x.is_file()
+    }
+
+
+def test_without_nvrtc_kernels_are_written_and_a_line_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(nvrtc, "library_path", lambda: None)
+    arguments = ["double_pendulum", "--target", "cuda", "-f", "rnea", "-o", str(tmp_path)]
+    assert main(arguments) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert [line for line in told if "NVRTC" in line] == [
+        "rbdgen: wrote no machine code: NVRTC is not installed, which compiles kernels; "
+        'pip install "rbdgen[cuda]"'
+    ]
+    assert (tmp_path / "double_pendulum/cuda/double_pendulum_rnea.cu").is_file()
+    manifest = json.loads((tmp_path / "double_pendulum/manifest.json").read_text())
+    assert "architectures" not in manifest["functions"]["rnea"]["cuda"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"arch": "sm_91"}, r"arch='sm_91': 'sm_91' is no GPU that is known; did you mean 'sm_90'"),
+        ({"arch": "x86-64-v3"}, r"arch='x86-64-v3': .* is no GPU that is known; choose from: sm_75, "),
+        ({"arch": "sm_90,sm_90"}, r"'sm_90' occurs twice; name it once$"),
+        ({"contract": True}, r"target='cuda' fuses products and sums by itself; leave contract out"),
+        ({"trig": "libm"}, r"target='cuda' has sines of its own, .*; leave trig='libm' out$"),
+        ({"emit": ["bounds"]}, r"rounding errors do not hold for fused products; add same_bits, or"),
+        ({"emit": ["colcon"]}, r"ROS 2 does not run there; take target='portable'"),
+        ({"ram": 1000}, r"target='cuda' has no limit of RAM"),
+    ],
+)
+def test_options_that_contradict_are_refused_before_any_work(
+    options: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(OptionError, match=told) as refused:
+        rbdgen.generate("double_pendulum", tmp_path, ["rnea"], target="cuda", **options)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_libraries_do_not_run_kernels() -> None:
+    with pytest.raises(OptionError, match=r"^target='cuda': its code does not run on this machine; take "):
+        rbdgen.build("double_pendulum", ["rnea"], target="cuda")
+
+
+def test_names_of_gpus() -> None:
+    assert architectures("native") == ("sm_90",)
+    assert architectures("sm_80, sm_120") == ("sm_80", "sm_120")
+
+
+def test_shared_memory_that_a_gpu_lacks_is_refused_with_figures() -> None:
+    functions = {"minv": {"cuda": {"shared_bytes": 150_000, "threads": 32}}}
+    check_shared(functions, ["sm_80", "sm_90"])
+    with pytest.raises(
+        BuildError, match=rf"^function 'minv' needs 150000 .* 32 states, .* sm_89 has at most {99 * 1024}; "
+    ):
+        check_shared(functions, ["sm_90", "sm_89"])
+
+
+def test_what_nvrtc_refuses_is_one_line() -> None:
+    need_nvrtc()
+    with pytest.raises(
+        BuildError, match=r"^wrong.cu for sm_90: NVRTC [\d.]+: .*error.*; report the"
+    ) as refused:
+        nvrtc.nvrtc().compiled('extern "C" __global__ void f(int x) { y = x; }', "wrong.cu", {}, "sm_90")
+    assert "\n" not in str(refused.value)
+    with pytest.raises(BuildError, match=r"^NVRTC [\d.]+ does not compile for sm_20; it knows .*sm_90"):
+        nvrtc.check_architectures(["sm_20"])
+    assert set(SHARED) <= set(nvrtc.nvrtc().known)
+
+
+def test_the_newest_library_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in ("cu12/lib/libnvrtc.so.12", "cu13/lib/libnvrtc.so.13", "cu13/lib/libnvrtc.alt.so.13"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes(b"")
+    spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path)]})
+    monkeypatch.setattr(nvrtc, "find_spec", lambda _: spec)
+    path = nvrtc.library_path()
+    assert path is not None
+    assert path.name == "libnvrtc.so.13"
+    with pytest.raises(BuildError, match=r"^libnvrtc.so.13 cannot be loaded \(.*\); pip install"):
+        nvrtc.Nvrtc()
+    monkeypatch.setattr(nvrtc, "find_spec", lambda _: None)
+    with pytest.raises(BuildError, match=r"^NVRTC is not installed"):
+        nvrtc.Nvrtc()

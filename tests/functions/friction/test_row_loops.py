@@ -36,12 +36,12 @@ def test_recorded_problems_and_their_operations(golden: Callable[[str, str], Non
         name: np.stack([np.broadcast_to(x, (count,)) for x in xs], 1) for name, xs in arrays.items() if xs
     }
     found = []
-    for inner in (STRAIGHT, LOOPED):
+    for name, inner in (("straight", STRAIGHT), ("looped", LOOPED)):
         program = apply(trace_inner(model, inner, "graph"), TO_C)
         verify_program(program)
         with np.errstate(all="ignore"):
             found.append(run(program, given))
-        lines.append(f"{program.cost}; loops {run_counts(program)}\n")
+        lines.append(f"solver {name}: {program.cost}; loops {run_counts(program)}\n")
     first, looped = found
     G = np.array([np.stack(row) for row in solver_of(model).unstripped(list(given["strips"].T))])
     change = np.einsum("ijs,sj->si", G, looped["solved"] - first["solved"])

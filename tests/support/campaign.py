@@ -9,12 +9,14 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 from support.session import shared_cores, verified_printers
 
 from campaigns.__main__ import campaigns
 from campaigns.tally import Tally
+from rbdgen.errors import RobotWarning
 from rbdgen.resources import package_root
 
 
@@ -31,6 +33,7 @@ def run_apart(name: str, seed: int, size: int) -> Tally:
 
 
 def main(name: str, seed: str, size: str) -> None:
+    warnings.simplefilter("ignore", RobotWarning)  # drawn robots have all that is warned of
     with verified_printers(), shared_cores():
         tally = Tally.of(campaigns()[name].run(int(seed), int(size)))
     counts = {"tried": tally.tried, "wrong": tally.wrong, "crashed": tally.crashed, "notes": tally.notes}

@@ -1,11 +1,11 @@
-"""How well the solver of `contact_step` finds impulses: in motions, when standing, and in random impacts.
+"""Measures how well the solver of `contact_step` finds impulses in motions, standing, and in random impacts.
 
 `python -m benchmarks.impacts` writes results/impacts.json: for the quadruped, the residuals of recorded steps
 and of random states in which about two feet hit the ground; for the humanoid that stands with random
 velocities, those of all steps; and for random impacts of soles, the share of states with a residual below
 1e-6 m/s, by the softness of the law and the plan of the solver, with the operations of the solver. The states
 are those of the tests, which are drawn with fixed seeds, so results are the same on every machine but for
-rounding. Nothing is timed. It needs `tests` on the path, as `make bench-impacts` has it.
+rounding. Nothing is timed. The folder `tests` must be on the path, where `make bench-impacts` puts it.
 """
 
 from __future__ import annotations

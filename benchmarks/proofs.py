@@ -58,7 +58,7 @@ class Row:
     name: str
 
     def generated(self, folder: Path) -> Path:
-        """Its folder in portable C."""
+        """Generates the folder of the function in portable C."""
         if self.owner == "own":
             own, real = OWN[self.name]
             return rbdgen.generate(ARM, folder, [own], target="portable", real=real, compiled=False)
@@ -125,6 +125,12 @@ def lines(results: Results) -> Iterator[str]:
         each = results.get(owner, {}).values()
         sums = [sum(proof[key] for proof in each) for key in ("statements", "alarms", "proved", "finite")]
         yield f"| {' | '.join(map(str, [title(owner), count, len(each), *sums]))} |"
+
+
+def not_finite(results: Results) -> str:
+    """The sentence of the page with the functions that are not proved finite for some robot."""
+    names = {name for each in results.values() for name, proof in each.items() if not proof["finite"]}
+    return f"Not proved finite for some of these robots: {', '.join(f'`{name}`' for name in sorted(names))}."
 
 
 def title(owner: str) -> str:

@@ -51,7 +51,7 @@ CORNERS: Final = [(x, y, -0.0679) for x in (0.18, -0.06) for y in (0.05, -0.05)]
 
 
 class Stance(NamedTuple):
-    """How a robot stands."""
+    """The feet and the posture of a robot that stands."""
 
     feet: tuple[Point | Sole, ...]
     posture: tuple[float, ...]
@@ -170,7 +170,7 @@ def points_of(library: Library) -> int:
 
 
 def bound_calls(library: Library, start: Start) -> Way:
-    """As many single calls of a step as rollouts have steps, from one state."""
+    """Single calls of `contact_step` from one state, as many as the rollouts have steps together."""
     q, v, tau = (x[0] for x in (start.q, start.v, start.tau[:, 0]))
     call = library.contact_step.bind(q, v, tau, np.array(DT), friction=np.full(points_of(library), FRICTION))
 

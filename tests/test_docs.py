@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 from support.kernels import LIMIT
 from support.own import COUNTED, JACOBIANS
+from support.pages import DOCS, example, results_of
+from support.pages import text_of as page
 
 import rbdgen
 from rbdgen.description.schema import JointType
-from rbdgen.functions.friction.arguments import LAW
 from rbdgen.graph.kernels import KERNELS
-
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-
-
-def page(name: str) -> str:
-    return (DOCS / name).read_text(encoding="utf-8")
-
-
-def example(name: str, under: str = "") -> str:
-    """The first example of a page, or of the section with this heading."""
-    text = page(name).partition(f"## {under}\n")[2].partition("\n## ")[0] if under else page(name)
-    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    return str(code)
 
 
 def test_a_robot_body_by_body() -> None:
@@ -93,63 +80,6 @@ def test_an_arm_that_leans_on_a_table() -> None:
     np.testing.assert_allclose(names["lib"].contact_jacobian(names["q"]) @ names["a"], 0, atol=1e-9)
     assert (names["none"] == 0).all()
     assert not np.allclose(names["falling"], names["a"])
-
-
-def test_a_ball_that_lands_slides_and_rolls(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    exec(example("friction.md"), names)
-    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
-    assert float(names["residual"][0]) < 1e-12
-
-
-def test_slopes_of_a_smoothed_step(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    exec(example("friction.md"), names)
-    capsys.readouterr()
-    exec(example("friction.md", "Derivatives"), names)
-    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
-
-
-def test_a_box_that_lands_on_its_sole(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    exec(example("friction.md"), names)
-    capsys.readouterr()
-    exec(example("friction.md", "Soles"), names)
-    assert f"```\n{capsys.readouterr().out}```" in page("friction.md")
-    assert float(names["residual"][0]) < 1e-12
-
-
-def test_operations_of_steps_with_soles_are_those_pinned() -> None:
-    text = page("friction.md")
-    counts = DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step_soles.txt"
-    pinned = dict(re.findall(r"^(.*?): .*?(\d+) = ", counts.read_text(), re.MULTILINE))
-    for plan, told in re.findall(r"^\| humanoid, (\d,\d,\d) \| ([\d ]+) \|", text, re.MULTILINE):
-        assert told.replace(" ", "") == pinned[f"solver ({plan.replace(',', ', ')})"]
-    words = " ".join(text.split())
-    for name in ("contact_step", "contact_step_derivatives", "contact_aba_derivatives"):
-        told = f"{int(pinned[name]):,}".replace(",", " ")
-        assert re.search(
-            rf"`{name}` (of the humanoid|on two frames)? ?takes {told}( operations|\.)", words
-        ), name
-
-
-def test_operations_of_steps_with_friction_are_those_pinned() -> None:
-    text = page("friction.md")
-    pinned = (DOCS.parent / "tests" / "golden" / "chosen_counts" / "contact_step.txt").read_text()
-    counts = [int(x) for x in re.findall(r": (\d+) = ", pinned)]
-    told = re.findall(r"^\| \d,\d,\d \| ([\d ]+) \|$", text, re.MULTILINE)
-    assert re.findall(r"`contact_step` of the quadruped with 3,2,0 takes ([\d ]+) operations", text) == [
-        "19 219"
-    ]
-    rows = re.findall(
-        r"^\| `contact_step\w*`; `contact_\w*`[^|]* \| ([\d ]+); ([\d ]+) \|$", text, re.MULTILINE
-    )
-    told += [count for row in rows for count in row]
-    assert [int(x.replace(" ", "")) for x in told] == counts
-    assert "(1e-4, 0.2, 1, 0, 0.05, 0)" in text
-    assert LAW.default == (1e-4, 0.2, 1.0, 0.0, 0.05, 0.0)
-    names = ("softness", "pull", "push", "restitution", "slow", "smoothing")
-    assert re.findall(r"^\| (\w+) \| [\d.e-]+ \| ", text, re.MULTILINE) == list(names)
 
 
 def test_functions_of_casadi(capsys: pytest.CaptureFixture[str]) -> None:
@@ -333,12 +263,6 @@ def _told(measured: dict[str, Any] | None, way: str) -> str:
     return f"{ns['rbdgen'] / 1000:.3f} ({ns['pinocchio'] / ns['rbdgen']:.1f})"
 
 
-def results_of(name: str) -> dict[str, Any]:
-    results = DOCS.parent / "benchmarks" / "results"
-    content: dict[str, Any] = json.loads((results / f"{name}.json").read_text(encoding="utf-8"))
-    return content
-
-
 def test_rollouts_are_as_quick_as_measured() -> None:
     """The table has ns per step and the throughput relative to `aba`; the text has ms for the arm."""
     text = page("trajectories.md")
@@ -374,56 +298,6 @@ def test_rollouts_with_contacts_are_as_quick_as_measured() -> None:
         ways = results_of(f"standing_{robot}")["ways"]
         figures = " | ".join(f"{ways[way][0]:.2f}" for way in told)
         assert f"| {row} | {figures} |" in page("trajectories.md")
-
-
-def told(number: float, digits: int = 0) -> str:
-    """A small number as pages show it, such as 2e-16."""
-    return re.sub(r"e-0", "e-", f"{number:.{digits}e}")
-
-
-def test_shares_of_solved_steps_are_those_measured() -> None:
-    """By `python -m benchmarks.impacts`."""
-    text, found = page("friction.md"), results_of("impacts")
-    words = " ".join(text.split())
-    for robot, plans in found["impacts"].items():
-        for plan, row in plans.items():
-            shares = " | ".join(f"{share:.1f} %" for share in row["solved"].values())
-            operations = f"{row['operations']:,}".replace(",", " ")
-            assert f"| {robot}, {plan} | {operations} | {shares} |" in text
-            assert row["states"] == 4096
-    largest = max(row["largest"] for plans in found["impacts"].values() for row in plans.values())
-    assert f"have residuals of up to {largest:.0f} m/s" in words
-    slow, fast = found["standing"]["0.05"], found["standing"]["0.5"]
-    assert slow["steps"] == fast["steps"] == 25_600
-    assert f"the residual is {told(slow['median'])} m/s in the median" in words
-    assert f"below 1e-6 m/s in {slow['solved']:.2f} %" in words
-    assert f"fall, {fast['solved']:.2f} %" in words
-    assert f"largest ones are {told(slow['largest'])} m/s and {fast['largest']:.1f} m/s" in words
-    recorded, hits = found["recorded"], found["hits"]
-    assert (recorded["steps"], hits["steps"]) == (1200, 8192)
-    assert f"| {told(recorded['median'])} m/s in the median, at most {told(recorded['largest'])} |" in text
-    assert f"| {hits['solved']:.1f} % below 1e-6 m/s; 99 % below about {told(hits['99 %'])} |" in text
-
-
-def test_steps_on_soles_are_as_quick_as_measured() -> None:
-    """The text has us of CPU time per step, and how much longer MuJoCo takes."""
-    words, ways = " ".join(page("friction.md").split()), results_of("standing_humanoid30")["ways"]
-    ours = ways["contact_step, all states"][0]
-    others = ("MuJoCo with contacts, all states, 1 thread", "MuJoCo with contacts, elliptic cones, 1 thread")
-    default, elliptic = (ways[name][0] / ours for name in others)
-    assert f"took {ours:.1f} us of CPU time per step" in words
-    assert f"took {default:.1f} times as long, or {elliptic:.1f} times with elliptic cones" in words
-
-
-def test_steps_on_feet_are_as_quick_as_measured() -> None:
-    words, ways = " ".join(page("friction.md").split()), results_of("standing_quadruped12")["ways"]
-    double, real, bound = (
-        ways[f"contact_step{way}"][0] for way in (", all states", " in float, all states", ", bound calls")
-    )
-    assert f"{double:.2f} us of CPU time per step ({real:.2f} us in float)" in words
-    assert f"a bound call {bound:.1f} us" in words
-    longer = ways["MuJoCo with contacts, all states, 1 thread"][0] / double
-    assert f"of the same quadruped {longer:.1f} times as long" in words
 
 
 FRAMEWORKS = {"jax": "JAX", "torch": "PyTorch"}

@@ -112,8 +112,9 @@ class MujocoLoop:
         return run
 
     def mjx_rollout(self, states: Rows, tau: Rows, dt: float) -> Callable[[], Rows]:
-        """The same by MJX in float: all rollouts in one compiled batch. Raises ImportError if MJX or JAX is
-        not installed.
+        """A function that computes all rollouts by MJX, in float and in one compiled batch.
+
+        Raises ImportError if MJX or JAX is not installed.
         """
         import jax  # noqa: PLC0415
         from mujoco import mjx  # noqa: PLC0415

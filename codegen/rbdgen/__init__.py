@@ -237,7 +237,7 @@ def from_pinocchio(
     """
     from rbdgen.pipeline import robot  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return robot.from_pinocchio(
+    found = robot.from_pinocchio(
         model,
         snap,
         damping=damping,
@@ -257,6 +257,7 @@ def from_pinocchio(
         softmin=softmin,
         groups=groups,
     )
+    return robot.warned(found)
 
 
 def build(

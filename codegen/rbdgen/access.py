@@ -49,7 +49,7 @@ class Access:
         )
 
     def steps(self, count: int) -> tuple[int, ...]:
-        """How far each of `count` runs begins from the first one."""
+        """The offset of each of `count` runs from that of the first run."""
         return (0,) * count if self.shared else tuple(offset - self.offsets[0] for offset in self.offsets)
 
     def addresses(self, run: int) -> list[int]:

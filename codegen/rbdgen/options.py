@@ -67,7 +67,7 @@ class Options:
     packed: bool = False
     """Whether matrices only hold elements that are not always 0, and symmetric elements once."""
     same_bits: bool = False
-    """Whether batches and kernels give the bits of single calls, which may take them longer."""
+    """Whether batches and kernels give the bits of single calls. They may then be slower."""
     params: tuple[str, ...] = ()
     """The parameters that stay inputs, by names and patterns of `model/parameters.py`, such as "mass:*"."""
     emit: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ def test_the_page_has_the_results() -> None:
     page = (resources.package_root().parents[1] / "docs/trust.md").read_text(encoding="utf-8")
     (start,) = (found.start() for found in re.finditer(r"^\| robot \| functions", page, re.MULTILINE))
     assert page[start:].partition("\n\n")[0].splitlines() == list(proofs.lines(proofs.saved()))
+    assert proofs.not_finite(proofs.saved()) in page
 
 
 def test_every_function_is_proved() -> None:

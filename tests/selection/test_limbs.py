@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.limbs import loops_in_limbs, with_limbs
+from support.momentum import MOMENTUM
 from support.robots import robot
 from support.states import random_inputs
 
@@ -72,16 +73,6 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
         np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-12 * abs(values).max())
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
 
-
-MOMENTUM = (
-    "com",
-    "com_velocity",
-    "com_acceleration",
-    "com_jacobian",
-    "centroidal_matrix",
-    "centroidal_matrix_rate",
-    "centroidal_momentum",
-)
 
 FREE = ("crba_world", "nle_world", "nle_free_base", "rnea_free_base", "crba_free_base")
 

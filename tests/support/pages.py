@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -26,3 +27,18 @@ def examples(text: str) -> list[tuple[str, str | None]]:
             told = after[2] if after is not None and shown else None
             found.append((block[2], told))
     return found
+
+
+def example(name: str, under: str = "") -> str:
+    """The first example of a page, or of the section with this heading."""
+    text = text_of(name)
+    text = text.partition(f"## {under}\n")[2].partition("\n## ")[0] if under else text
+    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return str(code)
+
+
+def results_of(name: str) -> dict[str, Any]:
+    """The content of a file in benchmarks/results."""
+    path = DOCS.parent / "benchmarks" / "results" / f"{name}.json"
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content

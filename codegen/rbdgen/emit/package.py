@@ -261,7 +261,7 @@ class RobotFacts:
     contact_solver: tuple[int, ...] = ()
     """The plan of the solver for contacts with friction."""
     contact_with: tuple[str, ...] = ()
-    """The options of steps with friction, as "elastic"."""
+    """The options of steps with friction, such as "elastic"."""
     distances: DistanceFacts | None = None
     """The capsules and pairs of functions of distances; None if there are none."""
     own: tuple[str, ...] = ()

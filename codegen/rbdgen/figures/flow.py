@@ -1,4 +1,4 @@
-"""How often each instruction of a function runs if its only branches are those of counted loops.
+"""Counts how often each instruction of a function runs, if all of its branches close counted loops.
 
 Blocks are instructions that run one after the other. What flows into a block flows out of it, and a loop
 tells how often the branch that closes it is taken. This determines all other flows, wherever a compiler
@@ -22,7 +22,7 @@ _END: Final = -1
 
 
 def executed(code: Code, runs: Sequence[int]) -> list[int] | None:
-    """How often each instruction runs in a call.
+    """Counts how often each instruction runs in a call.
 
     Args:
         code: the instructions of a function.
@@ -30,7 +30,8 @@ def executed(code: Code, runs: Sequence[int]) -> list[int] | None:
             are in the order of their code.
 
     Returns:
-        The numbers; None if there is another number of loops, or if loops do not determine the flow.
+        The count of each instruction. None if the code has another number of loops than `runs`, or if the
+        loops do not determine the flow.
     """
     graph = _Graph.of(code)
     loops = graph.loops()
@@ -61,7 +62,7 @@ class _Loop:
     closing: int
     """The edge from its end to its beginning."""
     body: frozenset[int]
-    """Its blocks."""
+    """The numbers of the blocks inside it."""
 
 
 def _around(loops: Sequence[_Loop], k: int) -> Iterator[int]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numbers
+import sys
+import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
@@ -38,6 +41,7 @@ from rbdgen.pipeline.distances import Given, distances_of
 from rbdgen.pipeline.extras import check_extras
 from rbdgen.pipeline.independent import with_independent_velocities
 from rbdgen.pipeline.resistance import dissipation_of, with_rotors
+from rbdgen.resources import package_root
 from rbdgen.spatial.ops import Vector
 from rbdgen.wording import option
 
@@ -183,13 +187,20 @@ def from_pinocchio(
     )
 
 
-def warned(robot: Robot, stacklevel: int = 3) -> Robot:
-    """The robot, after one `RobotWarning` with the first of its warnings and the number of others."""
+def warned(robot: Robot) -> Robot:
+    """The robot, after one `RobotWarning` with the first of its warnings and the number of others, at the
+    line that called rbdgen."""
     first, *others = robot.warnings or ("",)
     if first:
         more = f" (the first of {1 + len(others)} warnings; print robot.warnings)" if others else ""
-        warnings.warn(f"{first}{more}", RobotWarning, stacklevel=stacklevel)
+        warnings.warn(f"{first}{more}", RobotWarning, stacklevel=_callers_inside() + 1)
     return robot
+
+
+def _callers_inside() -> int:
+    """The number of frames of the stack, above this one, that run code of rbdgen."""
+    files = (frame.f_code.co_filename for frame, _ in traceback.walk_stack(sys._getframe(1)))
+    return sum(1 for _ in takewhile(lambda file: Path(file).is_relative_to(package_root()), files))
 
 
 def robot_of(given: object) -> Robot:
@@ -200,7 +211,7 @@ def robot_of(given: object) -> Robot:
     if isinstance(given, Robot):
         return given
     if isinstance(given, (str, Path, RobotBuilder)) or is_pinocchio(given):
-        return warned(load_robot(given), stacklevel=5)
+        return warned(load_robot(given))
     raise OptionError(f"robot {told(given)} is no robot; give what rbdgen.load_robot returns, or takes")
 
 

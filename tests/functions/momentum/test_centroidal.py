@@ -11,6 +11,7 @@ import pytest
 from support.dual import Dual, moving, rate_of, value_of
 from support.few import few
 from support.forms import FORMS, FunctionForm, forms_of, parametrize, run_on_floats
+from support.momentum import MOMENTUM
 from support.rationals import Rationals
 from support.robots import robot
 from support.states import random_inputs
@@ -29,16 +30,6 @@ from rbdgen.spatial.ops import ZERO, Vector
 from rbdgen.sweeps.inputs import State
 
 TREES = some("arm", "two arms", "slides", "floating arms", "screws", "in a plane", "ball", "all")
-
-MOMENTUM = (
-    "com",
-    "com_velocity",
-    "com_acceleration",
-    "com_jacobian",
-    "centroidal_matrix",
-    "centroidal_matrix_rate",
-    "centroidal_momentum",
-)
 
 Rows = list[list[Any]]
 

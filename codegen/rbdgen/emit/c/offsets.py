@@ -1,4 +1,4 @@
-"""Where runs of loops begin in their arrays, as expressions in C."""
+"""Expressions in C for the elements of arrays at which the runs of loops begin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbdgen.errors import EmitError
 
 
 class Steps(NamedTuple):
-    """How far each run of a loop begins from the first one."""
+    """The offset of each run of a loop from that of the first run."""
 
     elements: tuple[int, ...]
     counter: str

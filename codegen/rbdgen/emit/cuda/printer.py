@@ -31,7 +31,7 @@ itself.
 
 
 class Cuda(Language):
-    """What CUDA C++ writes otherwise than C: a choice is a selection, which takes no branch on a GPU."""
+    """CUDA C++. A choice is a conditional expression, for which GPUs take no branch."""
 
     def choice(self, op: str, name: str, real: str, operands: Sequence[Expression]) -> Chosen:
         texts = [within(operand, SUM) for operand in operands]

@@ -187,8 +187,8 @@ def shrink(x: State) -> Arrays:
     return {"impulse_after": 2 * [*shrunk(a, b, mu * z), z]}
 
 
-def none(x: State) -> Arrays:
-    """The largest and the sum of no numbers."""
+def start_error(x: State) -> Arrays:
+    """The largest |F / r| and the sum of |F| before the first row: 0 and 0."""
     del x
     return {"largest": [0, 0]}
 

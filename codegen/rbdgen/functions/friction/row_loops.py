@@ -307,7 +307,7 @@ class RowLoops:
             }
             both = {"impulse_after": Access(IMPULSES, (*_THREE, n, n + 1, n + 2), firsts)}
             loops.append(FormLoop("shrink", lines.shrink, both, reads, count=len(points)))
-        loops += [*self._at_the_impulses(), FormLoop("none", lines.none, {"largest": largest}, {})]
+        loops += [*self._at_the_impulses(), FormLoop("start", lines.start_error, {"largest": largest}, {})]
         reads = {"value": element(VALUES, range(n)), "r": element(STEPS, range(n)), "largest": largest}
         loops.append(FormLoop("error", lines.error, {"largest_after": largest}, reads, count=n))
         told = {"residual": whole(RESIDUAL, 1)}
@@ -316,7 +316,7 @@ class RowLoops:
 
 
 def _numbered(array: str, size: int, numbers: Sequence[int]) -> Access:
-    """The numbers of the points or joints of these numbers, each of which has as many."""
+    """The elements of some points or joints, in an array that has `size` elements for each of them."""
     return Access(array, tuple(range(size)), tuple(size * k for k in numbers))
 
 

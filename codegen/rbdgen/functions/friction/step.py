@@ -257,8 +257,8 @@ class Step(Generic[OfContacts]):
         return Moved(q, v, self.contacts.given(impulses))
 
     def solved(self, *, small: bool = False) -> tuple[list[Scalar], Scalar]:
-        """The impulses and the residual, computed with whatever scalars the state has. `small` says whether
-        by the loops with the least code.
+        """The impulses and the residual, computed with whatever scalars the state has. With `small`, they
+        are computed by the loops with the least code.
         """
         looped = small_loops(self._model) if small else self.solver.looped()
         problem = State(q=(), arrays=self.problem(), naming=self._x.naming)

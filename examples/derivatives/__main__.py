@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument(
         "--slow",
         action="store_true",
-        help="automatic differentiation of all robots, which compiles for hours",
+        help="all of CppADCodeGen, which compiles for hours",
     )
     given = parser.parse_args()
     contests = robots()

@@ -57,7 +57,7 @@ class Effort:
 
     links: int  # the number of links of each function, with the code at other addresses
     seconds: float  # for each link
-    slow: bool = False  # whether to compile automatic differentiation of any length
+    slow: bool = False  # whether to compile C of CppADCodeGen of any length
 
 
 @dataclass(frozen=True)

@@ -91,8 +91,7 @@ def measured(contest: Contest, effort: Effort, *, compiled_peers: bool = True) -
     robot = load_robot(contest.urdf, contest.base, mimic="independent")
     states = random_states(robot.nv, floating=contest.floating)
     automatic = {name: jacobian(robot, name) for name in DIFFERENTIATED}
-    if not effort.slow:
-        automatic = {name: each for name, each in automatic.items() if each.n_instructions() <= OPERATIONS}
+    short = [name for name, each in automatic.items() if effort.slow or each.n_instructions() <= OPERATIONS]
     casadi = {name: expression(robot, name) for name in DIFFERENTIATED.values()} | automatic
     found = {"rbdgen": of_rbdgen(robot, states, effort), "CasADi": of_casadi(casadi, states, effort)}
     if compiled_peers:
@@ -101,7 +100,7 @@ def measured(contest: Contest, effort: Effort, *, compiled_peers: bool = True) -
         )
         found["Pinocchio"] = peer("Pinocchio's C++", lambda: of_pinocchio(model, states, effort), model)
         if effort.slow or robot.nv <= LARGEST_GENERATED:
-            known = (*pinocchio_cppadcg.FUNCTIONS, *automatic)
+            known = (*pinocchio_cppadcg.FUNCTIONS, *short)
             names = [name for name in ROWS if name in known]
             found["CppADCodeGen"] = peer(
                 "CppADCodeGen", lambda: of_cppadcg(model, names, states, effort), model

@@ -103,11 +103,6 @@ def test_options_that_contradict_are_refused_before_any_work(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_libraries_do_not_run_kernels() -> None:
-    with pytest.raises(OptionError, match=r"^target='cuda': its code does not run on this machine; take "):
-        rbdgen.build("double_pendulum", ["rnea"], target="cuda")
-
-
 def test_names_of_gpus() -> None:
     assert architectures("native") == ("sm_90",)
     assert architectures("sm_80, sm_120") == ("sm_80", "sm_120")

@@ -81,6 +81,11 @@ class DeviceArray:
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
 
+    def synchronize(self) -> None:
+        """Waits until the stream on which the array was written is done."""
+        with self.device.current():
+            self.device.synchronize(self.written_on)
+
     def numpy(self) -> npt.NDArray[Any]:
         """A copy on the host. Waits until the array's stream is done."""
         host = np.empty(self.shape, self.dtype)

@@ -233,6 +233,7 @@ int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t 
 }
 int cuPointerGetAttribute(void *value, int attribute, unsigned long long pointer)
 {
+    NEED_CONTEXT;
     if (attribute != 9 || !inside(pointer, 1))
         return INVALID_VALUE;
     auto found = memory.upper_bound(pointer);

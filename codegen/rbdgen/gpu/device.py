@@ -198,7 +198,8 @@ def ordinal_at(address: int) -> int | None:
     """The number of the GPU to whose memory an address belongs; None if it belongs to none."""
     found = driver()
     ordinal = found.ffi.new("int *", -1)
-    status = found.library.cuPointerGetAttribute(ordinal, ORDINAL_OF_POINTER, address)
+    with current_device().current():
+        status = found.library.cuPointerGetAttribute(ordinal, ORDINAL_OF_POINTER, address)
     return int(ordinal[0]) if status == SUCCESS and ordinal[0] >= 0 else None
 
 

@@ -132,6 +132,8 @@ class Reading:
         self, name: str, kept: Any, address: int, shape: tuple[int, ...], stream: Stream | None
     ) -> Operand:
         size = prod(shape) * self.dtype.itemsize
+        if isinstance(kept, DeviceArray):
+            return Operand(address, shape, size, kept.device.ordinal if size else None, stream, kept)
         ordinal = ordinal_at(address) if size else None
         if size and ordinal is None:
             raise ArrayTypeError(

@@ -21,6 +21,7 @@ import rbdgen
 from rbdgen.emit.package import FunctionSource
 from rbdgen.gpu import dlpack
 from rbdgen.gpu.array import DeviceArray
+from rbdgen.gpu.device import Device
 from rbdgen.gpu.library import KernelLibrary
 from rbdgen.gpu.stream import Stream
 from rbdgen.options import Options
@@ -313,3 +314,25 @@ def test_what_is_said_of_functions_and_arrays(lib: KernelLibrary, driver: StandI
         AttributeError, match=r"^no function 'crba' was generated; there are: rnea, aba, step"
     ):
         lib.crba  # noqa: B018
+
+
+def test_missing_order_and_early_releases_are_seen(
+    lib: KernelLibrary, driver: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tests above fail if streams do not wait for each other, or if memory does not wait for streams."""
+    inputs = drawn((STATES,))
+    one, other = driver.stream(), driver.stream()
+    arrays = [lib.to_device(x, stream=one) for x in inputs]
+    expected = torques(torques(*inputs), *inputs[1:])
+    with monkeypatch.context() as patch:
+        patch.setattr(Device, "wait", lambda *_: None)
+        found = lib.rnea(lib.rnea(*arrays), *arrays[1:], stream=other)
+        assert not same_bits(found.numpy(), expected)
+    with monkeypatch.context() as patch:
+        patch.setattr(Device, "hold", lambda *_: None)
+        found = lib.rnea(*arrays, stream=other)
+        del arrays
+        lib.to_device(np.zeros(3), stream=one)
+        with pytest.raises(rbdgen.RbdgenError, match=r"CUDA_ERROR_ILLEGAL_ADDRESS"):
+            found.numpy()
+    ctypes.c_int.in_dll(driver.library, "fake_error").value = 0

@@ -42,6 +42,7 @@ STAGES = (
     ("own",),
     ("figures",),
     ("toolchain",),
+    ("gpu",),
     ("frameworks",),
     ("learning",),
     ("bounds",),

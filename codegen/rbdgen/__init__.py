@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from rbdgen.description.builder import RobotBuilder
 from rbdgen.description.contacts import Contact, Frame, Loop, Point, Sole
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     # fmt: on
     # isort: on
+    from rbdgen.gpu.library import KernelLibrary
     from rbdgen.runtime import Library
 
 # fmt: off
@@ -260,6 +261,16 @@ def from_pinocchio(
     return robot.warned(found)
 
 
+@overload
+def build(
+    robot: Robot | str | Path, functions: Any = None, *, target: Literal["cuda"], **options: Any
+) -> KernelLibrary: ...
+
+
+@overload
+def build(robot: Robot | str | Path, functions: Any = None, **options: Any) -> Library: ...
+
+
 def build(
     robot: Robot | str | Path,
     functions: Sequence[str | Own] | None = None,
@@ -267,7 +278,7 @@ def build(
     checks: bool = False,
     progress: bool | None = None,
     **options: Any,
-) -> Library:
+) -> Library | KernelLibrary:
     """Generates, compiles and loads functions of a robot; a cache keeps compiled functions.
 
     Args:
@@ -295,7 +306,8 @@ def build(
             share once. Without `functions`, no others are built.
         name: the name of the library and the prefix in its C; by default the robot's name.
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
-            "x86-64-v4" or "aarch64". For "cuda" the GPUs, such as "sm_90,sm_120"; "native" is "sm_90".
+            "x86-64-v4" or "aarch64". For "cuda" the GPUs, such as "sm_90,sm_120"; "native" is that of this
+            machine for `build`, and "sm_90" for `generate` and where there is none.
         contract: whether the compiler may fuse products and sums, which changes the last bits.
         trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input";
             with "input", functions take sines and cosines in place of angles.
@@ -311,12 +323,13 @@ def build(
         ranges: for bounds, the ranges of inputs, of their elements and of parameters, as `lib.rnea.bounds`
             takes them, such as {"a": (-20, 20), "q[3]": (0, 1)}; others are the limits of joints.
         tighten: for bounds, the number of parts into which these ranges are cut at most, by default 0.
-        target: "host" (the default) or "portable". `generate` also has "wasm32", for web pages, "cuda", for
-            GPUs, and small machines, for which `ram` bounds the stack and the arguments of functions, in
+        target: "host" (the default), "portable", or "cuda" for GPUs. `generate` also has "wasm32", for web
+            pages, and small machines, for which `ram` bounds the stack and the arguments of functions, in
             bytes.
 
     Returns:
         The library. `lib.rnea(q, v, a)` takes and returns NumPy arrays with shapes (..., nq) and (..., nv).
+        That for "cuda" takes and returns arrays in the memory of a GPU, see docs/cuda.md.
 
     Raises:
         RbdgenError: an unknown option or function, no compiler, and so on; one line.
@@ -388,13 +401,15 @@ def generate_inertia(
     return calls.generate_inertia(out, functions, compiled, progress, options)
 
 
-def load(folder: str | Path) -> Library:
+def load(folder: str | Path) -> Library | KernelLibrary:
     """Opens a folder that `generate`, or `rbdgen ROBOT.urdf`, wrote and compiled, and returns its library.
+
+    The functions of a folder for "cuda" run on a GPU, and take and return arrays there.
 
     Raises:
         RbdgenError: the folder has no manifest, is not compiled, or was compiled for another machine or
             another Python; one line.
     """
-    from rbdgen.pipeline.rebuild import open_built  # noqa: PLC0415
+    from rbdgen.pipeline import calls  # noqa: PLC0415  (keeps `import rbdgen` quick)
 
-    return open_built(folder)
+    return calls.load(folder)

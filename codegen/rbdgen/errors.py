@@ -98,6 +98,10 @@ class LoadError(RbdgenError):
     """A generated folder cannot be opened."""
 
 
+class DeviceError(LoadError):
+    """A GPU or its driver is missing, too old or too small for a kernel, or reports an error."""
+
+
 class ArrayValueError(LoadError, ValueError):
     """The shape of an array does not fit the called function, or results cannot be written to `out`."""
 

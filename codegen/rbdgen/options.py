@@ -262,6 +262,11 @@ def environment_cache_size() -> int | None:
     return int(float(matched[1]) * 1000 ** " kMGT".lower().index(matched[2].lower() or " "))
 
 
+def environment_driver() -> str:
+    """The library of NVIDIA's driver that `RBDGEN_LIBCUDA` names, or else the one that the system finds."""
+    return os.environ.get("RBDGEN_LIBCUDA", "").strip() or "libcuda.so.1"
+
+
 def environment_packages() -> tuple[list[Path], list[Path]]:
     """The folders of source packages (`ROS_PACKAGE_PATH`) and of installed ones (`AMENT_PREFIX_PATH`) of
     ROS."""

@@ -179,6 +179,7 @@ def test_facts_of_a_kernel() -> None:
         "order": "close to depth first",
         "operations": 230,
         "threads": 128,
+        "states": 128,
         "shared_bytes": 15104,
     }
     assert {"cuda/arm7_cuda.h", "cuda/arm7_rnea.cu", "cuda/arm7_minv.cu"} <= set(sources.manifest["files"])

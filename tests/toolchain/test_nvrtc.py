@@ -103,11 +103,6 @@ def test_options_that_contradict_are_refused_before_any_work(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_libraries_do_not_run_kernels() -> None:
-    with pytest.raises(OptionError, match=r"^target='cuda': its code does not run on this machine; take "):
-        rbdgen.build("double_pendulum", ["rnea"], target="cuda")
-
-
 def test_names_of_gpus() -> None:
     assert architectures("native") == ("sm_90",)
     assert architectures("sm_80, sm_120") == ("sm_80", "sm_120")
@@ -148,3 +143,22 @@ def test_the_newest_library_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(nvrtc, "find_spec", lambda _: None)
     with pytest.raises(BuildError, match=r"^NVRTC is not installed"):
         nvrtc.Nvrtc()
+
+
+def test_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    need_nvrtc()
+    assert main(["list", "--counts", "arm7", "--target", "cuda", "-f", "rnea,aba", "--arch", "sm_90"]) == 0
+    rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
+    slack = 0.0 if nvrtc.nvrtc().version == PINNED else 0.05
+    for name, pinned in FIGURES["float"].items():
+        (row,) = [row for row in rows if row[:1] == [name]]
+        assert row[1:3] == ["line", "sm_90"]
+        assert (int(row[7]), int(row[9])) == pytest.approx(pinned, rel=slack, abs=0)
+        assert row[8] == "0"
+    assert main(["list", "--counts", "arm7", "--arch", "sm_90"]) == 2
+    assert main(["list", "--target", "cuda"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "rbdgen: error: list: --arch is an option of kernels; give --target cuda as well",
+        "rbdgen: error: list: --target is an option of a robot; give one with --counts ROBOT",
+    ]

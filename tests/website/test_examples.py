@@ -25,8 +25,9 @@ def compiled(code: str, name: str, position: int) -> Any:
     return compile(code, f"<example {position} of {name}>", "exec")
 
 
-ELSEWHERE = ("recipes.md", "optimal-control.md")
-"""Pages of other tools, whose programs `tests/foreign` runs as far as the tools can be had."""
+ELSEWHERE = ("recipes.md", "optimal-control.md", "cuda.md")
+"""Pages of other tools, whose programs `tests/foreign` runs as far as the tools can be had, and the page of
+GPUs, whose examples `tests/emit/test_cuda.py` and `tests/gpu` run."""
 
 
 @pytest.mark.filterwarnings("ignore")  # warnings of the frameworks

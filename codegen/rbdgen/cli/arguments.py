@@ -85,6 +85,19 @@ def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Optio
     )
 
 
+def kernel_options_of(parsed: argparse.Namespace) -> Options:
+    """The options of kernels whose figures are listed."""
+    target = target_named(parsed.target)
+    contacts = bool(parsed.contacts or parsed.contact_from_collision)
+    names = default_functions(bool(names_of(parsed.frames)), contacts)
+    return Options(
+        functions=tuple(names if parsed.functions is None else names_of(parsed.functions)),
+        real=parsed.real or target.reals[0],
+        target=target.name,
+        arch=parsed.arch,
+    )
+
+
 def inertia_options_of(parsed: argparse.Namespace) -> Options:
     """The options of the operations on inertias that the arguments ask for."""
     from rbdgen.inertia.operations import OPERATIONS  # noqa: PLC0415  (not needed where a robot is)

@@ -21,6 +21,7 @@ from rbdgen.cli.arguments import (
     refuse_others,
     robot_of,
 )
+from rbdgen.cli.listing import run_list
 from rbdgen.cli.mistakes import in_own_file, no_command
 from rbdgen.cli.no_robot import run_cache
 from rbdgen.cli.parser import FAILED
@@ -160,25 +161,6 @@ def _tell_generated(result: Generated, console: Console) -> None:
 
     console.print(tables.generation_table(result.manifest["functions"]))
     console.print(f"wrote {result.folder}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _list(parsed: argparse.Namespace) -> int:
-    from rbdgen.cli import tables  # noqa: PLC0415
-
-    console, errors = tables.consoles()
-    if parsed.robot is None:
-        refuse_others("list", parsed, ["forms"], "is an option of a robot; give one with --counts ROBOT")
-        console.print(tables.forms_table() if parsed.forms else tables.functions_table())
-        return 0
-    from rbdgen.functions.table import rows_of  # noqa: PLC0415
-    from rbdgen.pipeline.design import count  # noqa: PLC0415
-
-    robot = robot_of(parsed, parsed.robot)
-    functions = tuple(rows_of(robot.model))
-    with shown_on(errors) as done:
-        counted = count(robot, functions, done)
-    console.print(tables.counts_table(counted))
-    return 0
 
 
 def _inspect(parsed: argparse.Namespace) -> int:
@@ -404,7 +386,7 @@ def _cover(parsed: argparse.Namespace) -> int:
 _RUN: dict[str, Callable[[argparse.Namespace], int]] = {
     "guide": _guide,
     "generate": _generate,
-    "list": _list,
+    "list": run_list,
     "inspect": _inspect,
     "check": _check,
     "prove": _prove,

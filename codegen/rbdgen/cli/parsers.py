@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from rbdgen.cli.list_parser import list_parser
 from rbdgen.cli.no_robot import cache_parser, completion_parser
 from rbdgen.cli.options import add_emit_options, add_robot_options, distance_defaults
 from rbdgen.cli.parser import Parser
@@ -71,17 +72,6 @@ def inertia_parser() -> argparse.ArgumentParser:
     _add_code_options(
         parser.add_argument_group("the code"), f"which of {', '.join(OPERATIONS)} (default all)"
     )
-    return parser
-
-
-def list_parser() -> argparse.ArgumentParser:
-    parser = Parser("rbdgen list", "", "Lists the functions.")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--forms", action="store_true", help="shapes, units, forms and their sources as well")
-    shown.add_argument(
-        "--counts", metavar="ROBOT", dest="robot", help="the operations of every function for a robot"
-    )
-    add_robot_options(parser, "the robot of --counts")
     return parser
 
 

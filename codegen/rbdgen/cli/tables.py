@@ -236,6 +236,22 @@ def counts_table(counted: Mapping[str, tuple[str, Cost]]) -> Table:
     return table
 
 
+def kernels_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
+    """One row per kernel and GPU: its blocks, and the figures of its machine code."""
+    table = Table(title_justify="left")
+    for column in ("function", "form", "GPU"):
+        table.add_column(column)
+    figures = ("registers", "spill_bytes", "instructions")
+    for column in ("operations", "threads", "states", "shared bytes", "registers", "spilled", "instructions"):
+        table.add_column(column, justify="right")
+    for name, facts in functions.items():
+        block = (facts[key] for key in ("operations", "threads", "states", "shared_bytes"))
+        told = [str(number) for number in block]
+        for arch, own in facts["architectures"].items():
+            table.add_row(name, facts["form"], arch, *told, *(str(own[key]) for key in figures))
+    return table
+
+
 def _counted_table(*texts: str) -> Table:
     table = Table(title_justify="left")
     for column in texts:

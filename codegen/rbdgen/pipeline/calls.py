@@ -13,6 +13,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.composition import Composition
 from rbdgen.functions.table import lookup
+from rbdgen.gpu.library import KernelLibrary, open_kernels
 from rbdgen.inertia.operations import OPERATIONS
 from rbdgen.model.build import Robot
 from rbdgen.options import Options, default_functions
@@ -20,25 +21,46 @@ from rbdgen.own.asked import compositions, own_functions
 from rbdgen.own.text import Own
 from rbdgen.own.together import together_functions
 from rbdgen.pipeline import inertia, page
+from rbdgen.pipeline.compilation import target_of
+from rbdgen.pipeline.rebuild import open_built
 from rbdgen.pipeline.robot import load_robot, robot_of
 from rbdgen.pipeline.shown import shown
 from rbdgen.runtime import Library
+from rbdgen.runtime.manifest import folder_of as of_folder
+from rbdgen.runtime.manifest import read_manifest
 from rbdgen.selection.expression import chosen_expression
 from rbdgen.selection.trace import trace_expression
+from rbdgen.toolchain.targets import TARGETS
 
 Names = Sequence[str | Own] | None
 Given = Mapping[str, Any]
 
 
-def build(given: object, functions: Names, checks: bool, progress: bool | None, options: Given) -> Library:
+def build(
+    given: object, functions: Names, checks: bool, progress: bool | None, options: Given
+) -> Library | KernelLibrary:
     """The implementation of `rbdgen.build`."""
     robot = robot_of(given)
     chosen, own = _asked("build", robot, functions, options)
+    if target_of(chosen).kernels:
+        if checks:
+            raise OptionError("checks reads states on the host, and those of a GPU stay there; leave it out")
+        with shown(progress) as told:
+            return page.build_kernels(robot, chosen, told, own)
     with shown(progress) as told:
         library = page.build_library(robot, chosen, told, lambda: shown(progress), own)
     if checks:
         library.check_states()
     return library
+
+
+def load(folder: str | Path) -> Library | KernelLibrary:
+    """The implementation of `rbdgen.load`."""
+    place = of_folder(folder)
+    manifest = read_manifest(place)
+    if manifest.get("target") in TARGETS and TARGETS[manifest["target"]].kernels:
+        return open_kernels(place, manifest)
+    return open_built(place)
 
 
 def generate(

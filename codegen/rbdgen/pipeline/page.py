@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
-from rbdgen.emit.package import FunctionSource, Sources
+from rbdgen.emit.package import MANIFEST, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.errors import OptionError, either
 from rbdgen.frameworks.functions import More
 from rbdgen.functions.composition import Composition
+from rbdgen.gpu.device import native_architecture
+from rbdgen.gpu.library import KernelLibrary, library_of
 from rbdgen.graph.bounds.found import Bounds
+from rbdgen.machine import available_cores
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.bounded import bounded, check_ranges, with_bounds
-from rbdgen.pipeline.compilation import style, target_of, toolchain_of
+from rbdgen.pipeline.compilation import compiler_flags, style, target_of, toolchain_of
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.design_cache import cached_design
+from rbdgen.pipeline.emitted import check_emitted
 from rbdgen.pipeline.facts import facts_of
 from rbdgen.pipeline.flash import fitted, flash_bytes, smaller_forms
 from rbdgen.pipeline.progress import Compiling, Progress, silent
@@ -27,6 +33,7 @@ from rbdgen.pipeline.written import Generated, written
 from rbdgen.runtime import Library
 from rbdgen.toolchain.cache import Cache, user_cache
 from rbdgen.toolchain.module import built
+from rbdgen.toolchain.nvrtc import SHARED, architectures, check_architectures, with_cubins
 from rbdgen.toolchain.watch import Watch
 from rbdgen.wording import option
 
@@ -105,6 +112,26 @@ def _library(request: Request, progress: Progress, later: Later) -> Library:
     found, toolchain = designed(request, store, progress), toolchain_of(request.options)
     with built(found, toolchain, store, Compiling(progress)) as folder:
         return open_built(folder, More(library, sources, watched, request.robot.show, bounds))
+
+
+def build_kernels(
+    robot: Robot, options: Options, progress: Progress = silent, own: tuple[Composition, ...] = ()
+) -> KernelLibrary:
+    """Designs the functions and compiles their kernels, for the GPU of this machine or for those of `arch`.
+
+    Both steps use the cache. No GPU is needed until a function is called.
+    """
+    if options.arch == "native" and (found := native_architecture(list(SHARED))) is not None:
+        options = replace(options, arch=found)
+    compiler_flags(options)  # refuses contradictory options before the work starts
+    check_emitted(options, target_of(options))
+    archs = architectures(options.arch)
+    check_architectures(archs)
+    store = user_cache()
+    sources = designed(Request(robot, options, package=False, own=own), store, progress)
+    files = with_cubins(sources, archs, store, available_cores(), Compiling(progress))
+    cubins = {file: data for file, data in files.items() if isinstance(data, bytes)}
+    return library_of(sources.name, json.loads(files[MANIFEST]), cubins.__getitem__)
 
 
 def generate(

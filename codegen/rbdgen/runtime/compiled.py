@@ -94,6 +94,53 @@ def pieces(operations: int) -> tuple[int, int]:
     return _vectors(CALL_OPERATIONS // operations), _vectors(PIECE_OPERATIONS // operations)
 
 
+@dataclass(frozen=True)
+class Given:
+    """Puts the arguments of a call in order, and adds the defaults of those that are missing."""
+
+    caller: str
+    names: tuple[str, ...]
+    defaults: Mapping[str, Array]
+    together: frozenset[str]
+    """Parameters and the table that is computed from them, which are both given, or both left out."""
+
+    @staticmethod
+    def of(signature: SizedSignature, dtype: np.dtype[Any]) -> Given:
+        """Those of the function with this signature, with defaults of this type."""
+        of_parameters = [x.name for x in signature.inputs if x.kind in ("parameters", "table")]
+        return Given(
+            signature.name,
+            tuple(intern(argument.name) for argument in signature.inputs),
+            {
+                argument.name: np.array(argument.default, dtype).reshape(argument.shape)
+                for argument in signature.inputs
+                if argument.default is not None
+            },
+            frozenset(of_parameters if len(of_parameters) > 1 else ()),
+        )
+
+    @property
+    def alone(self) -> tuple[Array | None, ...]:
+        """The defaults in order, None for inputs that have none, and for those that go together."""
+        return tuple(None if name in self.together else self.defaults.get(name) for name in self.names)
+
+    def filled(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All inputs in order. Raises ArrayTypeError if one is missing or unknown."""
+        usage = f"{self.caller}({', '.join(self.names)})"
+        if len(arrays) > len(self.names):
+            raise ArrayTypeError(f"{self.caller}: {len(arrays)} arrays given; call {usage}")
+        for name in named:
+            if name not in self.names[len(arrays) :]:
+                raise ArrayTypeError(f"{self.caller}: unexpected argument '{name}'; call {usage}")
+        chosen = self.together & {*self.names[: len(arrays)], *named}
+        known = {x: value for x, value in self.defaults.items() if not (chosen and x in self.together)}
+        named = {**known, **named}
+        missing = [name for name in self.names[len(arrays) :] if name not in named]
+        if missing:
+            raise ArrayTypeError(f"{self.caller}: {missing[0]} is missing; call {usage}")
+        return (*arrays, *(named[name] for name in self.names[len(arrays) :]))
+
+
 class Compiled:
     """A compiled function, for one state and for many, that is called with NumPy arrays.
 
@@ -135,16 +182,10 @@ class Compiled:
         self._elements = code.ffi.typeof(f"{real}[]")
         self._chunk, self._grain = pieces(max(1, operations))
         self._constants = constants
-        self._names = tuple(intern(argument.name) for argument in signature.inputs)
+        self._given = Given.of(signature, self.dtype)
+        self._names = self._given.names
         self._shapes = tuple(argument.shape for argument in signature.inputs)
         self._results = tuple(argument.shape for argument in signature.outputs)
-        self._defaults = {
-            argument.name: np.array(argument.default, self.dtype).reshape(argument.shape)
-            for argument in signature.inputs
-            if argument.default is not None
-        }
-        of_parameters = [x.name for x in signature.inputs if x.kind in ("parameters", "table")]
-        self._together = frozenset(of_parameters if len(of_parameters) > 1 else ())
         names = tuple(argument.name for argument in signature.outputs)
         self._tuple: Any = results_type(identifier(signature.name), names) if len(names) > 1 else None
         self._calls = code.calls
@@ -200,7 +241,7 @@ class Compiled:
             self.dtype,
             self._names,
             self._shapes,
-            tuple(None if name in self._together else self._defaults.get(name) for name in self._names),
+            self._given.alone,
             self._results,
             self._tuple,
             self._constants,
@@ -272,20 +313,7 @@ class Compiled:
 
         Parameters and the table that is computed from them must both be given, or both be left out.
         """
-        caller = self.__name__
-        usage = f"{caller}({', '.join(self._names)})"
-        if len(arrays) > len(self._names):
-            raise ArrayTypeError(f"{caller}: {len(arrays)} arrays given; call {usage}")
-        for name in named:
-            if name not in self._names[len(arrays) :]:
-                raise ArrayTypeError(f"{caller}: unexpected argument '{name}'; call {usage}")
-        chosen = self._together & {*self._names[: len(arrays)], *named}
-        known = {x: value for x, value in self._defaults.items() if not (chosen and x in self._together)}
-        named = {**known, **named}
-        missing = [name for name in self._names[len(arrays) :] if name not in named]
-        if missing:
-            raise ArrayTypeError(f"{caller}: {missing[0]} is missing; call {usage}")
-        return (*arrays, *(named[name] for name in self._names[len(arrays) :]))
+        return self._given.filled(arrays, named)
 
     def _real(self, arrays: Sequence[Any]) -> list[Array]:
         return [

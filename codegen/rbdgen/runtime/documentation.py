@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from inspect import Parameter, Signature
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..signature import OF_JOINTS, SizedArgument, SizedSignature
 
@@ -93,25 +93,42 @@ def _default_of(argument: SizedArgument) -> Any:
     return argument.default if argument.shape else argument.default[0]
 
 
-def docstring(signature: SizedSignature, facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:
+class Words(NamedTuple):
+    """What depends on where a function runs."""
+
+    call_signature: Callable[[SizedSignature], Signature]
+    options: str
+    """The rows of the arguments that every call has; {outputs} stands for what `out` is."""
+    batches: str
+    """The lines on leading axes; {first} stands for the first input, {shape} for its shape."""
+    example: Callable[[SizedSignature], Iterator[str]]
+
+
+def docstring(
+    signature: SizedSignature,
+    facts: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    words: Words | None = None,
+) -> str:
     """The docstring of a function: every argument and result with shape, unit and meaning, and an example.
 
-    `facts` is the entry of the function in the manifest.
+    `facts` is the entry of the function in the manifest; `words` are those of the host by default.
     """
+    words = words or Words(call_signature, _ANY, _BATCHES, example)
     outputs = ", ".join(x.name for x in signature.outputs)
     several = len(signature.outputs) > 1
     what = facts["summary"]
-    lines = [f"{signature.name}{call_signature(signature)} -> {outputs}", ""]
+    lines = [f"{signature.name}{words.call_signature(signature)} -> {outputs}", ""]
     lines += [f"{what[:1].upper()}{what[1:]}.", "", "Args:"]
     lines += map(_row, signature.inputs)
-    lines += _ANY.format(outputs="a tuple of arrays" if several else "an array").splitlines()
+    lines += words.options.format(outputs="a tuple of arrays" if several else "an array").splitlines()
     lines += ["", "Returns:", *(["    A named tuple:"] if several else [])]
     lines += map(_row, signature.outputs)
     lines += ["", *_order(signature, manifest)]
     first = signature.inputs[0]
     shape = ", ".join(map(str, first.shape))
-    lines += _BATCHES.format(first=first.name, shape=shape).replace(", )", ",)").splitlines()
-    lines += ["", "Example:", *(f"    {line}" for line in example(signature))]
+    lines += words.batches.format(first=first.name, shape=shape).replace(", )", ",)").splitlines()
+    lines += ["", "Example:", *(f"    {line}" for line in words.example(signature))]
     form, operations = facts["form"], facts["operations"]["total"]
     lines += ["", f"The code uses the form '{form}' and takes {operations} operations."]
     return "\n".join(lines) + "\n"

@@ -60,8 +60,7 @@ class Target:
     machine: Machine | None = None
     """The board that runs its code in qemu, if any."""
     kernels: bool = False
-    """Whether functions are also printed as kernels of CUDA (see `toolchain.nvrtc`), which people launch from
-    programs of their own."""
+    """Whether functions are also printed as kernels of CUDA (see `toolchain.nvrtc`), which `gpu` launches."""
     module: bool = False
     """Whether all functions of a folder become one WebAssembly module (see `toolchain.webassembly`), which
     JavaScript calls."""

@@ -81,6 +81,7 @@ class Kernel:
             "order": self.order,
             "operations": self.operations,
             "threads": self.threads,
+            "states": self.threads,
             "shared_bytes": self.shared_bytes,
         }
 

@@ -1,0 +1,146 @@
+"""The library of a robot whose functions run on a GPU."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rbdgen.errors import ArrayTypeError, LoadError
+from rbdgen.gpu.array import DeviceArray
+from rbdgen.gpu.device import current_device, device_of
+from rbdgen.gpu.documentation import call_signature, docstring
+from rbdgen.gpu.kernel import Code, KernelFunction
+from rbdgen.gpu.stream import DEFAULT, stream_of
+from rbdgen.runtime.configuration import Manifold
+from rbdgen.runtime.library import signature_of
+from rbdgen.runtime.manifest import MANIFEST
+from rbdgen.runtime.parameters import Parameters
+
+
+class KernelLibrary:
+    """A robot's functions on a GPU, as attributes: `library.rnea(q, v, a)`, see `KernelFunction`.
+
+    No driver and no GPU are needed until an array is made or a function is called.
+
+    Attributes:
+        nq, nv, nbodies, joint_names, frames, contacts: as in `Library`.
+        manifest: the contents of the folder's manifest.
+        functions: the functions by name.
+        dtype: the type of all arrays.
+        manifold: the configuration manifold; `manifold.neutral()` and its other methods are for NumPy.
+        parameters: the parameters that stayed inputs. `library.update(p)` computes the table that functions
+            take as their last argument.
+    """
+
+    def __init__(self, manifest: Mapping[str, Any], code: Code) -> None:
+        self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
+        self.name: str = manifest["name"]
+        self.nq: int = manifest["nq"]
+        self.nv: int = manifest["nv"]
+        self.nbodies: int = manifest["nbodies"]
+        self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
+        self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
+        self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
+        self.dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
+        self.manifold = Manifold.of(manifest)
+        self.parameters = Parameters.of(manifest)
+        functions = {
+            name: KernelFunction(signature_of(name, facts), facts, code, manifest["real"])
+            for name, facts in manifest["functions"].items()
+        }
+        for name, function in functions.items():
+            function.__signature__ = call_signature(function.signature)
+            function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
+        self.functions: Mapping[str, KernelFunction] = MappingProxyType(functions)
+        self.__dict__.update(functions)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} on a GPU: {', '.join(self.functions)}>"
+
+    def __getattr__(self, name: str) -> KernelFunction:
+        functions = ", ".join(self.__dict__.get("functions", {}))
+        raise AttributeError(f"no function '{name}' was generated; there are: {functions}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise LoadError(
+            f"'{self.name}' is a library on a GPU, which cannot be pickled; pickle the path of a folder, and "
+            "open it by rbdgen.load"
+        )
+
+    def to_device(
+        self, array: npt.ArrayLike, *, device: int | None = None, stream: Any = None
+    ) -> DeviceArray:
+        """A copy of an array of the host in the memory of a GPU, of the type that functions take.
+
+        Args:
+            array: the array, (...), of real numbers.
+            device: the number of the GPU; by default the one whose context the calling thread uses, or else
+                0.
+            stream: the stream on which the array is written; by default that of the process.
+
+        Raises:
+            ArrayTypeError: the array is not of real numbers.
+            DeviceError: there is no driver or no such GPU, or it has not enough memory.
+        """
+        try:
+            host = np.asarray(array)
+            if host.dtype.kind not in "fiub":
+                raise TypeError(f"dtype {host.dtype}")
+            host = np.require(host, self.dtype, ("C", "A"))
+        except (TypeError, ValueError) as error:
+            raise ArrayTypeError(
+                f"to_device: no array of real numbers ({error}); pass one of NumPy"
+            ) from error
+        chosen = DEFAULT if stream is None else stream_of("to_device", stream)
+        place = current_device() if device is None else device_of(device)
+        with place.current():
+            made = DeviceArray.of(place, host, chosen)
+            place.synchronize(chosen)
+        return made
+
+
+def open_kernels(folder: Path, manifest: Mapping[str, Any]) -> KernelLibrary:
+    """Opens a generated folder whose kernels were compiled; they are read when they are first called.
+
+    Raises:
+        LoadError: the folder has no machine code, or its manifest does not describe it.
+    """
+
+    def read(file: str) -> bytes:
+        try:
+            return (folder / file).read_bytes()
+        except OSError as error:
+            raise LoadError(
+                f"{folder / file}: cannot be read ({error.strerror}); generate the folder again"
+            ) from error
+
+    return library_of(str(folder), manifest, read)
+
+
+def library_of(place: str, manifest: Mapping[str, Any], read: Callable[[str], bytes]) -> KernelLibrary:
+    """The library of a manifest, whose files `read` reads. `place` says in errors where they are."""
+    built = manifest.get("build")
+    if built is None:
+        raise LoadError(
+            f"{place}: '{manifest['name']}' has no machine code for GPUs; generate it again where NVRTC is "
+            'installed (pip install "rbdgen[cuda]")'
+        )
+
+    def checked(file: str) -> bytes:
+        data = read(file)
+        if hashlib.sha256(data).hexdigest() != built["sha256"].get(file):
+            raise LoadError(f"{place}/{file}: is not what the manifest describes; generate the folder again")
+        return data
+
+    try:
+        return KernelLibrary(manifest, Code(place, int(built["version"].partition(".")[0]), checked))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise LoadError(
+            f"{place}/{MANIFEST}: does not describe its functions ({error}); generate it again"
+        ) from error

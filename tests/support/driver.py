@@ -1,0 +1,133 @@
+"""A driver of NVIDIA without a GPU: `driver.cpp` with the kernels of a folder, compiled for the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from support.cuda import FLAGS, HEADER
+from support.web import manifest_of
+
+_DRIVER = Path(__file__).with_suffix(".cpp")
+
+_LAUNCH = re.compile(r"ceil\(states / (\d+)\) blocks of (\d+) threads with (\d+) bytes")
+"""What the text of a kernel says of its launches."""
+
+
+class Settings(ctypes.Structure):
+    """What tests set and read: `Settings` in driver.cpp."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_int)
+        for name in (
+            *("version", "devices", "major", "minor", "shared", "pools"),
+            *("contexts", "launches", "allocated", "freed", "events", "modules", "copies", "attributes"),
+            *("blocks", "threads", "bytes"),
+        )
+    )
+
+
+def compiled(folder: Path, place: Path) -> Path:
+    """The library of a driver that has the kernels of a generated folder; it is compiled in `place`."""
+    manifest = manifest_of(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    text = [f"#define REAL {manifest['real']}", f'#include "{HEADER}"', f'#include "{_DRIVER}"']
+    launchers = [_launcher(folder, facts) for facts in manifest["functions"].values()]
+    text += [launcher for launcher, _ in launchers]
+    rows = ", ".join(row for _, row in launchers)
+    text += [f"const Kernel KERNELS[] = {{{rows}}};", f"const int KERNEL_COUNT = {len(launchers)};"]
+    (place / "driver.cpp").write_text("\n".join(text), encoding="utf-8")
+    fused = ["-mfma"] if "fma" in Path("/proc/cpuinfo").read_text(encoding="utf-8") else []
+    path = place / "libcuda.so"
+    command = ["g++", *FLAGS, *fused, "-I", folder / "cuda", "driver.cpp", "-o", path]
+    subprocess.run(command, cwd=place, check=True)
+    return path
+
+
+class StandIn:
+    """A driver of its own, whose library is a copy.
+
+    Attributes:
+        path: its file.
+        library: its functions.
+        settings: the figures of the devices, and counts of calls.
+    """
+
+    def __init__(self, library: Path, place: Path) -> None:
+        self.path = place / "libcuda-own.so"
+        shutil.copy(library, self.path)
+        self.library = ctypes.CDLL(str(self.path))
+        self.settings: Any = Settings.in_dll(self.library, "fake")
+
+    @property
+    def live(self) -> int:
+        """The number of arrays on GPUs that are not given back, after all streams are done."""
+        return int(self.library.fake_live())
+
+    def finish(self) -> None:
+        """Lets all streams do their work, and sees that none of it failed."""
+        assert self.live >= 0
+        assert ctypes.c_int.in_dll(self.library, "fake_error").value == 0
+
+    def stream(self) -> int:
+        """The handle of a new stream."""
+        made = ctypes.c_void_p()
+        assert self.library.cuStreamCreate(ctypes.byref(made), 1) == 0
+        assert made.value is not None
+        return made.value
+
+
+def _launcher(folder: Path, facts: Any) -> tuple[str, str]:
+    """C++ that launches a kernel if the launch is as its text says, and its row in the table of kernels."""
+    kernel = facts["cuda"]
+    text = (folder / kernel["source"]).read_text(encoding="utf-8")
+    found = _LAUNCH.search(text)
+    assert found is not None
+    states, threads, shared = map(int, found.groups())
+    count = len(facts["inputs"]) + len(facts["outputs"])
+    arguments = ", ".join(f"*(REAL **)given[{k + 1}]" for k in range(count))
+    symbol = kernel["kernel"]
+    return (
+        f"""
+#include "{Path(kernel["source"]).name}"
+static int run_{symbol}(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, void **arguments)
+{{
+    static void **given;
+    given = arguments;
+    const long long states = *(long long *)given[0];
+    if (blocks != (states + {states - 1}) / {states} || threads != {threads} || bytes != {shared})
+        return 3;
+    const auto job = [] {{ {symbol}(*(long long *)given[0], {arguments}); }};
+    return launched(blocks, threads, bytes, backwards, job);
+}}""",
+        f'{{"{symbol}", {count + 1}, run_{symbol}}}',
+    )
+
+
+class Foreign:
+    """An array of another library, which offers `__cuda_array_interface__` as these entries change it."""
+
+    def __init__(self, array: Any, **changes: Any) -> None:
+        self._array = array
+        told = {**array.__cuda_array_interface__, "version": 2, **changes}
+        self.__cuda_array_interface__ = {name: value for name, value in told.items() if value is not ...}
+
+
+class Lent:
+    """An array of another library, which offers DLPack alone. It notes the streams that readers name."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.readers: list[int] = []
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        device: tuple[int, int] = self._array.__dlpack_device__()
+        return device
+
+    def __dlpack__(self, *, stream: int) -> Any:
+        self.readers.append(stream)
+        return self._array.__dlpack__(stream=stream)

@@ -68,8 +68,11 @@ def case(name: str) -> tuple[Request, list[FunctionSource]]:
     return request, design_functions(request)
 
 
-def written(request: Request, functions: list[FunctionSource], real: Any, *, fuse: bool) -> Sources:
-    emitted = replace(style(request.options, package=False), real=real, kernels=Kernels(fuse))
+def written(
+    request: Request, functions: list[FunctionSource], real: Any, *, fuse: bool, form: str | None = None
+) -> Sources:
+    forms = {} if form is None else {source.name: form for source in functions}
+    emitted = replace(style(request.options, package=False), real=real, kernels=Kernels(fuse, forms=forms))
     return render(facts_of(request), functions, emitted)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rbdgen.emit.cuda.fused import fused
 from rbdgen.emit.cuda.printer import Text, print_line, row_of, rows_of, style_of
-from rbdgen.emit.cuda.stages import print_stages
+from rbdgen.emit.cuda.stages import LONGEST, print_stages
 from rbdgen.emit.cuda.tiles import LANES, ROOM
 from rbdgen.emit.cuda.warps import print_warps
 from rbdgen.emit.real import real_type
@@ -30,9 +30,6 @@ _REGISTERS: Final = 256
 """The 32-bit words of values that may be alive at once in the form `line`. A thread has 255 registers. With
 NVRTC 13.5 for sm_90, straight lines up to this number spill at most a few bytes, and nearly all beyond it
 spill thousands."""
-
-_LONGEST: Final = 20_000
-"""The largest number of operations of the forms `line` and `warps`, unless one is asked for."""
 
 _MANY: Final = 6_000
 """The number of operations from which on 8 warps share a block's states in place of 4."""
@@ -102,7 +99,9 @@ class Kernel:
         }
 
 
-def kernel_of(robot: str, symbol: str, program: Program, real: Real, nesting: int, kernels: Kernels) -> Kernel:
+def kernel_of(
+    robot: str, symbol: str, program: Program, real: Real, nesting: int, kernels: Kernels
+) -> Kernel:
     """The kernel of a function.
 
     Args:
@@ -142,12 +141,15 @@ def kernel_of(robot: str, symbol: str, program: Program, real: Real, nesting: in
 
 
 def _forms(graph: Graph, size: int) -> list[str]:
-    """The forms from the one that is best by the compiled figures. `size` is the bytes of a number."""
-    if _operations(graph) > _LONGEST:
-        return [STAGES]
+    """The form of a kernel, and the one that is taken if shared memory is short.
+
+    A line whose values fit into registers takes the fewest instructions. The warps of a block spill nothing
+    where it would, but take about half as many instructions again, and compilers take twice as long. Longer
+    functions are cut into stages for these reasons. `size` is the bytes of a number.
+    """
     if max(live_counts(graph), default=0) * size <= _REGISTERS * 4:
         return [LINE]
-    return [WARPS, LINE]
+    return [WARPS, STAGES] if _operations(graph) <= LONGEST else [STAGES]
 
 
 def _warps(graph: Graph) -> int:
@@ -167,7 +169,9 @@ def _placed(symbol: str, graph: Graph, form: str, text: Text, size: int, order: 
     fitting = [n for n in _STATES if shared[n] <= WITHOUT_ASKING]
     states = fitting[0] if fitting and form != WARPS else LANES
     begins = _begins(graph, states)
-    inputs = tuple(Rows(x.name, x.size, row_of(x.name), next(begins), x.name in text.read) for x in graph.inputs)
+    inputs = tuple(
+        Rows(x.name, x.size, row_of(x.name), next(begins), x.name in text.read) for x in graph.inputs
+    )
     return Kernel(
         f"{symbol}_kernel",
         f"cuda/{symbol}.cu",

@@ -8,13 +8,14 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
+from rbdgen.emit.c.arrays import is_zero
 from rbdgen.emit.c.expression import ATOM, CHOSEN, SUM, Expression, within
 from rbdgen.emit.c.kernels import math_function
 from rbdgen.emit.c.language import TILES, Chosen, Language
 from rbdgen.emit.c.printer import Element, Printer, Style, check_arguments
 from rbdgen.emit.c.trigonometry import TRIGONOMETRY
 from rbdgen.emit.cuda.fused import FMA
-from rbdgen.emit.cuda.tiles import Tile, Tiling, address, tiling_of
+from rbdgen.emit.cuda.tiles import Tile, address, tiling_of
 from rbdgen.emit.real import Real
 from rbdgen.graph.kernels import KERNELS
 from rbdgen.graph.node import Graph
@@ -110,9 +111,13 @@ class KernelPrinter(Printer):
         nodes: Sequence[int],
         stores: Mapping[int, Sequence[Element]],
         elsewhere: Mapping[int, Element] = MappingProxyType({}),
+        kept: Iterable[int] = (),
     ) -> None:
-        """`name` is the robot's; `elsewhere` has the elements from which other values are read."""
+        """`name` is the robot's; `elsewhere` has the elements from which other values are read; `kept` are
+        the nodes that become variables, because `put` reads them."""
         super().__init__(graph, style, nodes, stores, {})
+        for node in kept:
+            self._uses[node] += 2
         self._name = name
         self._elsewhere = elsewhere
         self._begun = set[int]()
@@ -122,6 +127,14 @@ class KernelPrinter(Printer):
         for column, node in enumerate(tile.elements):
             if not self._graph.nodes[node].args and (leaf := self._leaf(node)) is not None:
                 self._put(f"{TILES}[{address(place, column)}] = {leaf.text};", None)
+
+    def put(self, tile: Tile) -> None:
+        """Stores all elements of a tile at once, which have been computed."""
+        if all(is_zero(self._graph.nodes[node]) for node in tile.elements):
+            return self.clear(tile)
+        for column, node in enumerate(tile.elements):
+            self._put(f"{TILES}[{address(0, column)}] = {self._operand(node).text};", None)
+        return self.leave(tile, 0)
 
     def leave(self, tile: Tile, place: int) -> None:
         """Stores a tile with the other threads of the warp."""
@@ -186,25 +199,15 @@ def print_line(graph: Graph, style: Style, name: str) -> Text:
     order = [index for index in graph.live() if graph.nodes[index].args]
     tiling = tiling_of(graph, order)
     printer = KernelPrinter(graph, style, name, order, in_tiles(graph, chain(*tiling.begins.values())))
-    print_first(printer, tiling)
-    print_between(printer, tiling, order)
-    return Text((tuple(printer.text),), frozenset(printer.read), tiling.rooms)
-
-
-def print_first(printer: KernelPrinter, tiling: Tiling) -> None:
-    """Prints the tiles that nothing is computed for."""
     for tile in tiling.zeros:
         printer.clear(tile)
     for tile, place in tiling.plain:
         printer.put_plain(tile, place)
         printer.leave(tile, place)
-
-
-def print_between(printer: KernelPrinter, tiling: Tiling, nodes: Iterable[int]) -> None:
-    """Prints nodes, and tiles that begin and leave between them."""
-    for node in nodes:
+    for node in order:
         for tile, place in tiling.begins.get(node, ()):
             printer.put_plain(tile, place)
         printer.print([node])
         for tile, place in tiling.leaves.get(node, ()):
             printer.leave(tile, place)
+    return Text((tuple(printer.text),), frozenset(printer.read), tiling.rooms)

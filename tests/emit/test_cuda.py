@@ -289,7 +289,8 @@ def test_the_page_tells_how_to_launch(tmp_path: Path, capsys: pytest.CaptureFixt
         exec(python, names)
     assert f"```\n{capsys.readouterr().out}```" in page
     rnea = names["manifest"]["functions"]["rnea"]["cuda"]
-    assert f"THREADS = {rnea['threads']}, SHARED_BYTES = {rnea['shared_bytes']} " in c
+    sizes = f"THREADS = {rnea['threads']}, STATES = {rnea['states_per_block']}"
+    assert f"{sizes}, SHARED_BYTES = {rnea['shared_bytes']} " in c
     text = (tmp_path / names["folder"] / rnea["source"]).read_text()
     begin, end = text.index('extern "C"'), text.index(")\n{")
     plain = re.sub(r"__launch_bounds__\(\d+\) | ?__restrict__ ?", " ", text[begin:end] + ");")

@@ -298,7 +298,7 @@ def check_shared(functions: Mapping[str, Mapping[str, Any]], archs: Sequence[str
         for arch in archs:
             if need > SHARED[arch]:
                 raise BuildError(
-                    f"function '{name}' needs {need} bytes of shared memory for {facts['cuda']['threads']} "
+                    f"function '{name}' needs {need} bytes of shared memory for {facts['cuda']['states_per_block']} "
                     f"states, and a block of {arch} has at most {SHARED[arch]}; leave one of them out"
                 )
 

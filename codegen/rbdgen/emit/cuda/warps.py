@@ -1,4 +1,4 @@
-"""The form `warps`: the warps of a block share its 32 states, and each of them computes a line of a partition.
+"""The form `warps`: the warps of a block share its 32 states, and each computes a line of a partition.
 
 A value that another warp reads waits in shared memory, with one number for each state. All warps wait for
 each other between supersteps.
@@ -68,7 +68,7 @@ def _print_steps(
 
 
 def _steps_of(partition: Partition, line: int) -> list[list[int]]:
-    """The nodes of a line in every superstep, with negations that are no results where they are first read."""
+    """The nodes of a line in every superstep, with other negations where they are first read."""
     steps: list[list[int]] = []
     done = set[int]()
 

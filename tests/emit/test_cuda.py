@@ -265,6 +265,16 @@ def test_much_shared_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         render(facts_of(request), functions, emitted)
 
 
+def test_an_argument_with_the_name_of_a_variable_is_refused() -> None:
+    builder = Builder()
+    graph = builder.graph([("z", (1,), builder.input("count", 1))])
+    inputs, outputs = (SizedArgument(name, (1,), "1", "a number") for name in ("count", "z"))
+    source = function("copied", graph, (inputs,), (outputs,))
+    options = EmitOptions("float", "builtin", "cuda", extensions=False, kernels=Kernels(), package=False)
+    with pytest.raises(EmitError, match=r"^function 'copied': an argument named 'count' .*; rename it$"):
+        render(facts(), [source], options)
+
+
 DRIVER = """
 #include <stddef.h>
 typedef struct Module *CUmodule; typedef struct Stream *CUstream; typedef struct Function *CUfunction;

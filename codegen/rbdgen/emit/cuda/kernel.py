@@ -41,6 +41,12 @@ _STATES: Final = (128, 64, 32)
 """The states of a block, from the number that is taken first; `warps` takes the last one."""
 
 
+_VARIABLES: Final = frozenset(
+    ("states", "first", "count", "state", "warp", "lane", "rest", "exchange", "waiting")
+)
+"""The variables of kernels besides those of statements."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """An array of a kernel: one row for each state."""
@@ -113,11 +119,18 @@ def kernel_of(
         kernels: the style of kernels.
 
     Raises:
-        EmitError: a block has too little shared memory, or the statements cannot be printed.
+        EmitError: a block has too little shared memory, an argument has the name of a variable, or the
+            statements cannot be printed.
     """
     line = unrolled(program)
     order, graph = _fewest_alive(fused(line) if kernels.fused else line)
     function = symbol.removeprefix(f"{robot}_")
+    for name in (x.name for x in (*graph.inputs, *graph.outputs)):
+        if name in _VARIABLES:
+            raise EmitError(
+                f"function '{function}': an argument named '{name}' would hide a variable of its kernel; "
+                "rename it"
+            )
     asked = kernels.forms.get(function)
     style = style_of(robot, real_type(real), nesting)
     least: Kernel | None = None

@@ -161,7 +161,7 @@ def _forms(graph: Graph, size: int) -> list[str]:
     functions are cut into stages for these reasons. `size` is the bytes of a number.
     """
     if max(live_counts(graph), default=0) * size <= _REGISTERS * 4:
-        return [LINE]
+        return [LINE, STAGES]
     return [WARPS, STAGES] if _operations(graph) <= LONGEST else [STAGES]
 
 

@@ -125,7 +125,7 @@ def kernel_of(
     line = unrolled(program)
     order, graph = _fewest_alive(fused(line) if kernels.fused else line)
     function = symbol.removeprefix(f"{robot}_")
-    for name in (x.name for x in (*graph.inputs, *graph.outputs)):
+    for name in (*(x.name for x in graph.inputs), *(y.name for y in graph.outputs)):
         if name in _VARIABLES:
             raise EmitError(
                 f"function '{function}': an argument named '{name}' would hide a variable of its kernel; "

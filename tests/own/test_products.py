@@ -24,16 +24,23 @@ from rbdgen.graph.programs import products
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.run import run
 from rbdgen.graph.programs.verify import verify_program
+from rbdgen.model.build import Robot
 from rbdgen.own.text import OwnFunction
 from rbdgen.selection.differentiate import Chooser
 
 N = 18
+"""Rows and columns of matrices whose products are loops."""
+
+FEW = 8
+"""Rows and columns of matrices for which written-out derivatives take little time."""
+
+PENDULUM = rbdgen.load_robot("double_pendulum")
 
 
-def square(text: Callable[..., Any]) -> OwnFunction:
-    """A function of this text on two square matrices and q."""
+def square(text: Callable[..., Any], n: int = N) -> OwnFunction:
+    """A function of this text on two square matrices of `n` rows and q."""
     made = rbdgen.function(
-        text, inputs={"A": ("1", N, N), "B": ("1", N, N)}, outputs={"C": ("1", N, N)}, name="product"
+        text, inputs={"A": ("1", n, n), "B": ("1", n, n)}, outputs={"C": ("1", n, n)}, name="product"
     )
     assert isinstance(made, OwnFunction)
     return made
@@ -44,7 +51,7 @@ def once(robot: Any, q: Any, A: Any, B: Any) -> Any:
 
 
 def chain(robot: Any, q: Any, A: Any, B: Any) -> Any:
-    C = np.sin(q[0]) * (A @ B) + np.eye(N)
+    C = np.sin(q[0]) * (A @ B) + np.eye(len(A))
     return np.dot(C, A.T).dot(C) - B
 
 
@@ -54,28 +61,34 @@ def same(robot: Any, q: Any, A: Any, B: Any) -> Any:
 
 def symmetric(robot: Any, q: Any, A: Any, B: Any) -> Any:
     P = rbdgen.array(B)
-    for i in range(N):
+    for i in range(len(P)):
         P[i, :i] = P[:i, i]
     return rbdgen.congruence(q[1] * A, P)
 
 
 def called(robot: Any, q: Any, A: Any, B: Any) -> Any:
-    A = rbdgen.array(A)
-    A[:7, :7] = robot.crba(q)
-    return robot.crba(robot.aba(q, (A @ B)[0, :7], q))[0, 0] * (A @ B)
+    A, n = rbdgen.array(A), robot.nv
+    A[:n, :n] = robot.crba(q)
+    return robot.crba(robot.aba(q, (A @ B)[0, :n], q))[0, 0] * (A @ B)
+
+
+def scaled(robot: Any, q: Any, A: Any, B: Any) -> Any:
+    return robot.crba(q)[0, 0] * (A @ B)
 
 
 def with_zeros(robot: Any, q: Any, A: Any, B: Any) -> Any:
-    left = rbdgen.zeros((N, 2 * N))
-    left[:, :N] = np.eye(N)
-    left[: N // 2, N:] = A[: N // 2]
-    right = rbdgen.zeros((2 * N, N))
-    right[:N], right[N:] = A @ B, B
+    n = len(A)
+    left = rbdgen.zeros((n, 2 * n))
+    left[:, :n] = np.eye(n)
+    left[: n // 2, n:] = A[: n // 2]
+    right = rbdgen.zeros((2 * n, n))
+    right[:n], right[n:] = A @ B, B
     return left @ right
 
 
 def with_numbers(robot: Any, q: Any, A: Any, B: Any) -> Any:
-    return np.arange(N * N).reshape(N, N) / N**2 @ A + B @ np.tri(N)
+    n = len(A)
+    return np.arange(n * n).reshape(n, n) / n**2 @ A + B @ np.tri(n)
 
 
 def vectors(robot: Any, q: Any, A: Any, B: Any) -> Any:
@@ -87,12 +100,12 @@ def vectors(robot: Any, q: Any, A: Any, B: Any) -> Any:
 TEXTS = (once, chain, same, symmetric, called, with_zeros, with_numbers, vectors)
 
 
-def row(text: Callable[..., Any]) -> Function:
-    return composed(square(text).composition(ARM), ARM.model)
+def row(text: Callable[..., Any], n: int = N, robot: Robot = ARM) -> Function:
+    return composed(square(text, n).composition(robot), robot.model)
 
 
-def chosen(function: Function) -> Program:
-    program = Chooser(ARM.model, None, "graph").choose(function).program
+def chosen(function: Function, robot: Robot = ARM) -> Program:
+    program = Chooser(robot.model, None, "graph").choose(function).program
     verify_program(program)
     return program
 
@@ -121,11 +134,13 @@ def test_values_are_those_of_the_text(text: Callable[..., Any]) -> None:
 def test_derivatives_are_those_of_products_written_out(
     text: Callable[..., Any], mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = chosen(differentiated(row(text), mode))
-    assert len(program.loops) > 1
     with monkeypatch.context() as patch:
+        for module in ("own", "graph.programs"):
+            patch.setattr(f"rbdgen.{module}.products.MOST", FEW**3 // 4)
+        program = chosen(differentiated(row(text, FEW, PENDULUM), mode), PENDULUM)
         patch.setattr("rbdgen.own.products.MOST", 10**9)
-        line = chosen(differentiated(row(text), mode))
+        line = chosen(differentiated(row(text, FEW, PENDULUM), mode), PENDULUM)
+    assert len(program.loops) > 1
     assert line.straight is not None
     assert [x.name for x in line.inputs] == [x.name for x in program.inputs]
     given = drawn(program, 2)
@@ -171,7 +186,7 @@ def test_products_of_any_shape(rows: int, inner: int, columns: int, left: int, r
 
 
 def test_compiled_products() -> None:
-    library = rbdgen.build(ARM, functions=[square(chain), "product_jvp", "product_vjp"])
+    library = rbdgen.build(PENDULUM, functions=[square(scaled), "product_jvp", "product_vjp"])
     for name in ("product", "product_jvp", "product_vjp"):
         inputs = library.functions[name].signature.inputs
         states = list(library.manifold.random_inputs(inputs, np.random.default_rng(3), (9,)).values())
@@ -181,7 +196,7 @@ def test_compiled_products() -> None:
         for x, y in zip(*((z if isinstance(z, tuple) else (z,)) for z in (together, one)), strict=True):
             assert np.asarray(x[4]).tobytes() == np.asarray(y).tobytes()
         q, A, B = (x[0] for x in states[:3])
-        expected = square(chain)(ARM, q, A, B)
+        expected = square(scaled)(PENDULUM, q, A, B)
         np.testing.assert_allclose(library.product(q, A, B), expected, rtol=1e-10, atol=1e-10)
 
 
@@ -190,16 +205,16 @@ def test_compiled_products() -> None:
     [{"real": "float"}, {"trig": "libm"}, {"packed": True}, {"savings": False}, {"params": ["mass:*"]}],
 )
 def test_options(options: dict[str, Any]) -> None:
-    library = rbdgen.build(ARM, functions=[square(called), "product_vjp"], **options)
+    library = rbdgen.build(PENDULUM, functions=[square(scaled), "product_vjp"], **options)
     rng = np.random.default_rng(3)
-    q, A, B, weights = rng.normal(size=7), *rng.normal(size=(3, N, N))
+    q, A, B, weights = rng.normal(size=2), *rng.normal(size=(3, N, N))
     table = [library.update(library.parameters.defaults)] if "params" in options else []
-    expected = square(called)(ARM, q, A, B)
+    expected = square(scaled)(PENDULUM, q, A, B)
     tolerance = 1e-3 if "real" in options else 1e-9
     found = library.product(q, A, B, *table)
     np.testing.assert_allclose(np.ravel(found), np.ravel(expected), atol=tolerance * abs(expected).max())
     *_, found = library.product_vjp(q, A, B, weights, *table)
-    exact = Chooser(ARM.model, None, "graph").choose(differentiated(row(called), "vjp")).program
+    exact = chosen(differentiated(row(scaled, N, PENDULUM), "vjp"), PENDULUM)
     arrays = {"q": q, "A": A.ravel(), "B": B.ravel(), "C_bar": weights.ravel()}
     weighted = run(exact, arrays)["B_bar"]
     np.testing.assert_allclose(np.ravel(found), np.ravel(weighted), atol=tolerance * abs(weighted).max())

@@ -275,6 +275,7 @@ def _html(data: PageData, program: bytes, blob: bytes) -> str:
         style=(root / "style.css").read_text(encoding="utf-8"),
         vendor=files,
         app="\n".join(app),
+        three=_packed(files["three.js"].encode()),
         data=_packed(text.encode()),
         program=_packed(program),
         meshes=_packed(blob),

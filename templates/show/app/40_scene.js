@@ -1,6 +1,7 @@
 // The robot in 3D: its shapes on nodes that follow the placements of the bodies.
 
-const T = THREE;
+// three.js is a quarter of its size while it is packed.
+const T = new Function(`${new TextDecoder().decode(await unpacked("b-three"))}\nreturn THREE;`)();
 const scene = new T.Scene(), world = new T.Group();
 scene.add(world);
 const camera = new T.PerspectiveCamera(36, 1, 0.01, 200);

@@ -73,7 +73,9 @@ def result(model: Model, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "make", [with_followers, held_by_a_loop, arm, on_a_sole], ids=lambda make: make.__name__
+    "make",
+    [with_followers, held_by_a_loop, arm, pytest.param(on_a_sole, marks=pytest.mark.campaign)],
+    ids=lambda make: make.__name__,
 )
 def test_matrices_are_rates(make: Callable[[], Model]) -> None:
     model = replace(make(), contact_solver=PLAN)

@@ -126,7 +126,7 @@ def test_a_missing_barrier_between_warps_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_form_is_taken_if_it_is_asked_for(tmp_path: Path) -> None:
-    options = {"target": "cuda", "compiled": False, "real": "float"}
+    options: dict[str, Any] = {"target": "cuda", "compiled": False, "real": "float"}
     forms = {"rnea": "warps", "minv": "stages"}
     folder = rbdgen.generate("double_pendulum", tmp_path, ["rnea", "minv"], variants=forms, **options)
     functions = manifest_of(folder)["functions"]
@@ -267,11 +267,11 @@ def test_much_shared_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_argument_with_the_name_of_a_variable_is_refused() -> None:
     builder = Builder()
-    graph = builder.graph([("z", (1,), builder.input("count", 1))])
-    inputs, outputs = (SizedArgument(name, (1,), "1", "a number") for name in ("count", "z"))
+    graph = builder.graph([("z", (1,), builder.input("exchange", 1))])
+    inputs, outputs = (SizedArgument(name, (1,), "1", "a number") for name in ("exchange", "z"))
     source = function("copied", graph, (inputs,), (outputs,))
     options = EmitOptions("float", "builtin", "cuda", extensions=False, kernels=Kernels(), package=False)
-    with pytest.raises(EmitError, match=r"^function 'copied': an argument named 'count' .*; rename it$"):
+    with pytest.raises(EmitError, match=r"^function 'copied': an argument named 'exchange' .*; rename it$"):
         render(facts(), [source], options)
 
 

@@ -19,8 +19,8 @@ DIFFERENTIATED: Final = {"rnea_jacobian": "rnea", "aba_jacobian": "aba"}
 """By name of the function of derivatives: the function that is differentiated."""
 
 OPERATIONS: Final = 20_000
-"""The number of operations of CasADi's derivatives above which automatic differentiation by CppADCodeGen is only
-measured on request, as compilers take many minutes for its C."""
+"""The number of operations of CasADi's derivatives above which CppADCodeGen's are only measured on request.
+Compilers take many minutes for their C."""
 
 
 def expression(robot: Robot, function: str) -> Any:

@@ -11,6 +11,7 @@
 #define __device__
 #define __shared__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(threads)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 

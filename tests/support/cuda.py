@@ -85,7 +85,7 @@ def _launcher(facts: Mapping[str, Any]) -> str:
     kernel = facts["cuda"]
     count = len(facts["inputs"]) + len(facts["outputs"])
     arguments = ", ".join(f"(REAL *)arrays[{k}]" for k in range(count))
-    symbol, threads = kernel["kernel"], kernel["threads"]
+    symbol, threads, own = kernel["kernel"], kernel["threads"], kernel["states_per_block"]
     return f"""
 #include "{kernel["source"]}"
 extern "C" int launch_{symbol}(long long states, void **given, int backwards)
@@ -93,7 +93,7 @@ extern "C" int launch_{symbol}(long long states, void **given, int backwards)
     static long long count;
     static void **arrays;
     count = states, arrays = given;
-    const unsigned blocks = (states + {threads} - 1) / {threads};
+    const unsigned blocks = (states + {own} - 1) / {own};
     const auto job = [] {{ {symbol}(count, {arguments}); }};
     return launched(blocks, {threads}, {kernel["shared_bytes"]}, backwards, job);
 }}"""

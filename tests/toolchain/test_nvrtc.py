@@ -20,30 +20,42 @@ from rbdgen.toolchain.nvrtc import SHARED, architectures, check_shared
 PINNED = "13.5"
 """The version of NVRTC with which the figures were taken; those of others may differ by 5 per cent."""
 
-FIGURES: Mapping[str, Mapping[str, tuple[int, int]]] = {
-    "float": {"rnea": (63, 622), "aba": (91, 1041)},
-    "double": {"rnea": (118, 932), "aba": (164, 1394)},
+FIGURES: Mapping[tuple[str, str], Mapping[str, tuple[int, int]]] = {
+    ("line", "float"): {"rnea": (63, 622), "aba": (91, 1041), "minv": (56, 1019)},
+    ("line", "double"): {"rnea": (118, 932), "aba": (164, 1394), "minv": (96, 1176)},
+    ("warps", "float"): {"rnea": (32, 958), "aba": (40, 1571), "minv": (32, 1883)},
+    ("warps", "double"): {"rnea": (48, 1386), "aba": (56, 2047), "minv": (64, 1768)},
 }
-"""Registers and instructions by the type of numbers and the function, for sm_90; nothing is spilled."""
+"""Registers and instructions by the form, the type of numbers and the function, for sm_90; nothing is
+spilled."""
 
 
 def need_nvrtc() -> None:
     need_modules("nvidia", packages="nvidia-cuda-nvrtc")
 
 
-@pytest.mark.parametrize("real", FIGURES)
-def test_figures(real: str, tmp_path: Path) -> None:
+def test_the_page_has_the_figures() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cuda.md").read_text(encoding="utf-8")
+    for (form, real), pinned in FIGURES.items():
+        cells = " | ".join(f"{registers}, {count}" for registers, count in pinned.values())
+        assert f"| `{form}`, {real} | {cells} |\n" in page
+
+
+@pytest.mark.parametrize(("form", "real"), FIGURES)
+def test_figures(form: str, real: str, tmp_path: Path) -> None:
     need_nvrtc()
-    folder = rbdgen.generate("arm7", tmp_path, list(FIGURES[real]), target="cuda", real=real)
+    functions = list(FIGURES[form, real])
+    forms = dict.fromkeys(functions, form)
+    folder = rbdgen.generate("arm7", tmp_path, functions, target="cuda", real=real, variants=forms)
     manifest = json.loads((folder / "manifest.json").read_text())
     slack = 0.0 if manifest["build"]["version"] == PINNED else 0.05
-    for name, pinned in FIGURES[real].items():
+    for name, pinned in FIGURES[form, real].items():
         facts = manifest["functions"][name]["cuda"]
         (own,) = facts["architectures"].values()
         assert (own["registers"], own["instructions"]) == pytest.approx(pinned, rel=slack, abs=0)
         assert own["stack_bytes"] == own["spill_bytes"] == 0
-        row = f"| `{name}` | {facts['operations']} | {facts['threads']} | {facts['shared_bytes']} | sm_90 |"
-        assert row in (folder / "README.md").read_text()
+        cells = [form, *(str(facts[key]) for key in ("operations", "threads", "shared_bytes")), "sm_90"]
+        assert f"| `{name}` | {' | '.join(cells)} |" in (folder / "README.md").read_text()
 
 
 def test_machine_code_for_several_gpus(tmp_path: Path) -> None:
@@ -109,7 +121,7 @@ def test_names_of_gpus() -> None:
 
 
 def test_shared_memory_that_a_gpu_lacks_is_refused_with_figures() -> None:
-    functions = {"minv": {"cuda": {"shared_bytes": 150_000, "threads": 32}}}
+    functions = {"minv": {"cuda": {"shared_bytes": 150_000, "states_per_block": 32}}}
     check_shared(functions, ["sm_80", "sm_90"])
     with pytest.raises(
         BuildError, match=rf"^function 'minv' needs 150000 .* 32 states, .* sm_89 has at most {99 * 1024}; "

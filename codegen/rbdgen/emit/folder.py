@@ -138,5 +138,5 @@ def _kernel(
         return None
     from rbdgen.emit.cuda.kernel import kernel_of  # noqa: PLC0415  (only this target needs it)
 
-    fuse = options.kernels.fused
-    return kernel_of(facts.name, shown.symbol, function.program, options.real, options.nesting, fuse=fuse)
+    program, style = function.program, options.kernels
+    return kernel_of(facts.name, shown.symbol, program, options.real, options.nesting, style)

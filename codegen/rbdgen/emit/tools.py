@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,20 @@ class Board:
     """The addresses of code and of data."""
 
 
+FORMS: Final = ("line", "warps", "stages")
+"""The forms of kernels of CUDA (see `emit.cuda.kernel`)."""
+
+MOST_SHARED: Final = 227 * 1024
+"""The bytes of shared memory that a block has at most, on any GPU."""
+
+
 @dataclass(frozen=True)
 class Kernels:
     """The style of kernels of CUDA."""
 
     fused: bool = True
     """Whether products and sums are fused. Otherwise results have the bits of the C."""
+    shared: int = MOST_SHARED
+    """The bytes of shared memory that a block has at most, on those GPUs for which kernels are compiled."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """The forms that are asked for, by function."""

@@ -251,8 +251,8 @@ class KernelFunction:
             )
         if facts["shared_bytes"] > device.shared_bytes:
             raise DeviceError(
-                f"{self.__name__}: needs {facts['shared_bytes']} bytes of shared memory for "
-                f"{facts['states']} states, and a block of {device} has at most {device.shared_bytes}; "
+                f"{self.__name__}: a block needs {facts['shared_bytes']} bytes of shared memory for "
+                f"{facts['states_per_block']} states, and {device} has at most {device.shared_bytes}; "
                 "take another GPU"
             )
         image = code.read(archs[arch]["cubin"])

@@ -63,9 +63,9 @@ class Launch:
             ArrayValueError: there are more states than a launch can have.
         """
         ffi = self.device.driver.ffi
-        blocks = -(-self.states // facts["states"])
+        blocks = -(-self.states // facts["states_per_block"])
         if blocks > MOST_BLOCKS:
-            most = MOST_BLOCKS * facts["states"]
+            most = MOST_BLOCKS * facts["states_per_block"]
             raise ArrayValueError(f"{caller}: {self.states} states are too many; pass at most {most}")
         values = [ffi.new("long long *", self.states), *(ffi.new("CUdeviceptr *", x) for x in addresses)]
         pointers = ffi.new("void *[]", values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdgen.emit.package import EmitOptions, Sources
-from rbdgen.emit.tools import Board, Kernels, ModuleFlags
+from rbdgen.emit.tools import FORMS, Board, Kernels, ModuleFlags
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
 from rbdgen.options import BOUNDS, Options, environment_compiler
@@ -14,7 +14,7 @@ from rbdgen.toolchain.batch import architecture
 from rbdgen.toolchain.compiler import find_compiler
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
-from rbdgen.toolchain.nvrtc import architectures
+from rbdgen.toolchain.nvrtc import SHARED, architectures
 from rbdgen.toolchain.targets import TARGETS, Target, target_named
 from rbdgen.toolchain.webassembly import COMPILE_FLAGS, LINK_FLAGS, STACK, Tools, find_tools, stack_flags
 from rbdgen.wording import option
@@ -113,11 +113,17 @@ def style(options: Options, *, package: bool) -> EmitOptions:
         prefix=target.prefix,
         flags=compiler_flags(options),
         module=ModuleFlags(COMPILE_FLAGS, (*LINK_FLAGS, *stack_flags(STACK))) if target.module else None,
-        kernels=Kernels(fused=not options.same_bits) if target.kernels else None,
+        kernels=_kernels(options) if target.kernels else None,
         boards=_boards(target, options),
         emit=options.emit,
         package=package,
     )
+
+
+def _kernels(options: Options) -> Kernels:
+    """The style of kernels: forms among the variants are theirs, and they fit all GPUs that are asked for."""
+    forms = {name: form for name, form in options.variants.items() if form in FORMS}
+    return Kernels(not options.same_bits, min(SHARED[arch] for arch in architectures(options.arch)), forms)
 
 
 def _boards(target: Target, options: Options) -> tuple[Board, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from rbdgen.description.quoting import quoted
 from rbdgen.emit.names import check_robot_name, robot_identifier
+from rbdgen.emit.tools import FORMS
 from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.composition import Composition
@@ -85,6 +86,12 @@ class Request:
         """The machine, with the RAM asked for."""
         return target_of(self.options)
 
+    @cached_property
+    def variants(self) -> Mapping[str, str]:
+        """The forms of functions that are asked for, without the forms of kernels."""
+        asked = self.options.variants.items()
+        return {name: form for name, form in asked if not (self.target.kernels and form in FORMS)}
+
     def only(self, *names: str, variants: Mapping[str, str] | None = None) -> Request:
         """The request for some of its functions, with the forms asked for unless others are given."""
         asked = self.options
@@ -124,8 +131,8 @@ class Request:
 
     def forced(self, name: str) -> str | None:
         """The form of a function if the options determine it; None if it is selected by cost."""
-        if name in self.options.variants or self.options.savings:
-            return self.options.variants.get(name)
+        if name in self.variants or self.options.savings:
+            return self.variants.get(name)
         return self.rows[name].forms_for(self.model)[0].name
 
     def limbs_refused(self, function: Function) -> str | None:
@@ -227,7 +234,7 @@ def _check_coordinates(request: Request) -> None:
 
 def _check_forms(request: Request) -> None:
     """Checks that each form that is asked for exists, and fits the other options and the robot."""
-    for name, form in request.options.variants.items():
+    for name, form in request.variants.items():
         row, reason = request.rows[name], None
         calls = row.form(form).calls
         if form == LIMBS:
@@ -253,7 +260,7 @@ def _check_bits(request: Request) -> None:
 
 def _check_budget(request: Request) -> None:
     """Checks the budget of operations of unrolled functions; functions in loops are exempt."""
-    forms = request.options.variants
+    forms = request.variants
     unrolled = [
         row for name, row in request.rows.items() if name not in forms or not row.form(forms[name]).for_size
     ]

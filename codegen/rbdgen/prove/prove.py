@@ -120,8 +120,8 @@ def _proofs(folder: Path, chosen: Sequence[str] | None, tool: FramaC, progress: 
 def _proof(folder: Path, name: str, manifest: dict[str, Any], tool: FramaC) -> Proof:
     """The proof of one function: that results are finite too, or else the other properties alone.
 
-    Finiteness is not tried for a function that divides: its denominators depend on the state, and their ranges
-    contain 0, so that the analysis would follow an alarm in every later statement, ten times as long.
+    Finiteness is not tried for a function that divides: its denominators depend on the state, and their
+    ranges contain 0, so that the analysis would follow an alarm in every later statement, ten times as long.
     """
     facts = manifest["functions"][name]
     with tempfile.TemporaryDirectory(prefix="rbdgen-") as made:

@@ -297,9 +297,10 @@ def check_shared(functions: Mapping[str, Mapping[str, Any]], archs: Sequence[str
         need = facts["cuda"]["shared_bytes"]
         for arch in archs:
             if need > SHARED[arch]:
+                states = facts["cuda"]["states_per_block"]
                 raise BuildError(
-                    f"function '{name}' needs {need} bytes of shared memory for {facts['cuda']['threads']} "
-                    f"states, and a block of {arch} has at most {SHARED[arch]}; leave one of them out"
+                    f"function '{name}' needs {need} bytes of shared memory for {states} states, "
+                    f"and a block of {arch} has at most {SHARED[arch]}; leave one of them out"
                 )
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rbdgen.emit.cuda.fused import fused
-from rbdgen.emit.cuda.printer import KernelPrinter, row_of, rows_of, style_of
+from rbdgen.emit.cuda.printer import Text, print_line, row_of, rows_of, style_of
+from rbdgen.emit.cuda.stages import LONGEST, print_stages
 from rbdgen.emit.cuda.tiles import LANES, ROOM
+from rbdgen.emit.cuda.warps import print_warps
 from rbdgen.emit.real import real_type
+from rbdgen.emit.tools import FORMS, Kernels
 from rbdgen.errors import EmitError
 from rbdgen.graph.cost import live_counts
 from rbdgen.graph.node import Graph
@@ -19,18 +22,29 @@ from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.machine import REAL_BYTES, Real
 
-LONGEST: Final = 20_000
-"""The largest number of operations of a kernel. Compilers of CUDA take minutes for longer straight lines, and
-nearly all of their values wait in memory."""
+LINE, WARPS, STAGES = FORMS
+"""A thread computes a state in one straight line; the warps of a block share its 32 states; a thread computes
+a state in stages."""
+
+_REGISTERS: Final = 256
+"""The 32-bit words of values that may be alive at once in the form `line`. A thread has 255 registers. With
+NVRTC 13.5 for sm_90, straight lines up to this number spill at most a few bytes, and nearly all beyond it
+spill thousands."""
+
+_MANY: Final = 6_000
+"""The number of operations from which on 8 warps share a block's states in place of 4."""
 
 WITHOUT_ASKING: Final = 48 * 1024
 """The bytes of shared memory that a block has unless the program that launches it asks for more."""
 
-MOST_SHARED: Final = 227 * 1024
-"""The bytes of shared memory that a block has at most, on any architecture."""
+_STATES: Final = (128, 64, 32)
+"""The states of a block, from the number that is taken first; `warps` takes the last one."""
 
-_THREADS: Final = (128, 64, 32)
-"""The threads of a block, from the number that is taken first."""
+
+_VARIABLES: Final = frozenset(
+    ("states", "first", "count", "state", "warp", "lane", "rest", "exchange", "waiting")
+)
+"""The variables of kernels besides those of statements."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +68,16 @@ class Kernel:
     symbol: str
     file: str
     """The path of its file in the folder."""
-    statements: tuple[str, ...]
+    form: str
+    text: Text
     inputs: tuple[Rows, ...]
     outputs: tuple[Rows, ...]
     threads: int
-    """The number of threads of a block, one for each state."""
+    """The number of threads of a block."""
+    states: int
+    """The number of states of a block."""
+    exchange: int
+    """The index in shared memory at which the values begin that warps hand over to each other."""
     tiles: int
     """The index in shared memory at which the tiles begin."""
     tile_numbers: int
@@ -77,16 +96,18 @@ class Kernel:
         return {
             "kernel": self.symbol,
             "source": self.file,
-            "form": "line",
+            "form": self.form,
             "order": self.order,
             "operations": self.operations,
             "threads": self.threads,
-            "states": self.threads,
+            "states_per_block": self.states,
             "shared_bytes": self.shared_bytes,
         }
 
 
-def kernel_of(robot: str, symbol: str, program: Program, real: Real, nesting: int, *, fuse: bool) -> Kernel:
+def kernel_of(
+    robot: str, symbol: str, program: Program, real: Real, nesting: int, kernels: Kernels
+) -> Kernel:
     """The kernel of a function.
 
     Args:
@@ -95,57 +116,100 @@ def kernel_of(robot: str, symbol: str, program: Program, real: Real, nesting: in
         program: the program for one state.
         real: the type of numbers.
         nesting: as for statements of C.
-        fuse: whether products and sums are fused; otherwise results have the bits of the C.
+        kernels: the style of kernels.
 
     Raises:
-        EmitError: the function is too long, a block has too little shared memory, or the statements cannot be
-            printed.
+        EmitError: a block has too little shared memory, an argument has the name of a variable, or the
+            statements cannot be printed.
     """
     line = unrolled(program)
-    if len(operations := [k for k in line.live() if line.nodes[k].args]) > LONGEST:
-        raise EmitError(
-            f"function '{symbol.removeprefix(robot + '_')}' is a straight line of {len(operations)} "
-            f"operations, and a kernel of CUDA has at most {LONGEST}; leave it out, or ask for products "
-            "with derivatives, such as aba_vjp, in place of whole matrices of derivatives"
-        )
-    order, graph = _fewest_alive(fused(line) if fuse else line)
-    printer = KernelPrinter(graph, style_of(robot, real_type(real), nesting), robot)
-    printer.print_all()
-    size = REAL_BYTES[real]
-    numbers = sum(x.size for x in graph.inputs)
-    tile_numbers = printer.rooms * ROOM
-    shared = {n: size * (n * numbers + n // LANES * tile_numbers) for n in _THREADS}
-    threads = next((n for n in _THREADS if shared[n] <= WITHOUT_ASKING), _THREADS[-1])
-    if shared[threads] > MOST_SHARED:
-        raise EmitError(
-            f"function '{symbol.removeprefix(robot + '_')}' needs {shared[threads]} bytes of shared memory "
-            f"for {threads} states, and a block has at most {MOST_SHARED}; leave it out"
-        )
-    begins = _begins(graph, threads)
+    order, graph = _fewest_alive(fused(line) if kernels.fused else line)
+    function = symbol.removeprefix(f"{robot}_")
+    for name in (*(x.name for x in graph.inputs), *(y.name for y in graph.outputs)):
+        if name in _VARIABLES:
+            raise EmitError(
+                f"function '{function}': an argument named '{name}' would hide a variable of its kernel; "
+                "rename it"
+            )
+    asked = kernels.forms.get(function)
+    style = style_of(robot, real_type(real), nesting)
+    least: Kernel | None = None
+    for form in [asked] if asked else _forms(graph, REAL_BYTES[real]):
+        if form == WARPS:
+            text = print_warps(graph, style, robot, _warps(graph))
+        elif form == STAGES:
+            text = print_stages(graph, style, robot, symbol)
+        else:
+            text = print_line(graph, style, robot)
+        kernel = _placed(symbol, graph, form, text, REAL_BYTES[real], order)
+        if kernel.shared_bytes <= kernels.shared:
+            return kernel
+        if least is None or kernel.shared_bytes < least.shared_bytes:
+            least = kernel
+    assert least is not None
+    raise EmitError(
+        f"function '{function}' needs {least.shared_bytes} bytes of shared memory for {least.states} states, "
+        f"and a block has at most {kernels.shared}; leave it out"
+    )
+
+
+def _forms(graph: Graph, size: int) -> list[str]:
+    """The form of a kernel, and the one that is taken if shared memory is short.
+
+    A line whose values fit into registers takes the fewest instructions. The warps of a block spill nothing
+    where it would, but take about half as many instructions again, and compilers take twice as long. Longer
+    functions are cut into stages for these reasons. `size` is the bytes of a number.
+    """
+    if max(live_counts(graph), default=0) * size <= _REGISTERS * 4:
+        return [LINE, STAGES]
+    return [WARPS, STAGES] if _operations(graph) <= LONGEST else [STAGES]
+
+
+def _warps(graph: Graph) -> int:
+    return 8 if _operations(graph) > _MANY else 4
+
+
+def _operations(graph: Graph) -> int:
+    """The number of operations, without negations, which cost nothing as operands."""
+    return sum(graph.nodes[k].op != "neg" for k in graph.live() if graph.nodes[k].args)
+
+
+def _placed(symbol: str, graph: Graph, form: str, text: Text, size: int, order: str) -> Kernel:
+    """The kernel with its block of threads and its shared memory. `size` is the bytes of a number."""
+    numbers = sum(x.size for x in graph.inputs) + text.slots
+    tile_numbers = text.rooms * ROOM
+    shared = {n: size * (n * numbers + n // LANES * tile_numbers) for n in _STATES}
+    fitting = [n for n in _STATES if shared[n] <= WITHOUT_ASKING]
+    states = fitting[0] if fitting and form != WARPS else LANES
+    begins = _begins(graph, states)
+    inputs = tuple(
+        Rows(x.name, x.size, row_of(x.name), next(begins), x.name in text.read) for x in graph.inputs
+    )
     return Kernel(
         f"{symbol}_kernel",
         f"cuda/{symbol}.cu",
-        tuple(printer.text),
-        tuple(
-            Rows(x.name, x.size, row_of(x.name), next(begins), x.name in printer.read) for x in graph.inputs
-        ),
+        form,
+        text,
+        inputs,
         tuple(Rows(y.name, y.size, rows_of(y.name), 0, used=True) for y in graph.outputs),
-        threads,
-        threads * numbers,
+        states * len(text.lines) if form == WARPS else states,
+        states,
+        states * sum(x.size for x in graph.inputs),
+        states * numbers,
         tile_numbers,
-        shared[threads],
+        shared[states],
         order,
-        sum(graph.nodes[k].op != "neg" for k in graph.live() if graph.nodes[k].args),
+        _operations(graph),
         any(graph.nodes[k].op in ("sin", "cos") for k in graph.live()),
     )
 
 
-def _begins(graph: Graph, threads: int) -> Iterator[int]:
+def _begins(graph: Graph, states: int) -> Iterator[int]:
     """The indices in shared memory at which the rows of the inputs begin."""
     begin = 0
     for x in graph.inputs:
         yield begin
-        begin += threads * x.size
+        begin += states * x.size
 
 
 def _fewest_alive(graph: Graph) -> tuple[str, Graph]:

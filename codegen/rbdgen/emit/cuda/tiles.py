@@ -15,6 +15,7 @@ from typing import Final
 
 from rbdgen.emit.c.arrays import is_zero
 from rbdgen.graph.node import Graph
+from rbdgen.graph.partition import Partition, loads_of, places
 
 LANES: Final = 32
 """The threads of a warp."""
@@ -28,6 +29,10 @@ that a warp that reads both halves asks no bank twice."""
 
 ROOM: Final = HALF + WIDTH // 2 * LANES
 """The numbers of a tile in shared memory."""
+
+
+_LEAVING: Final = 2 * WIDTH
+"""The work of storing a tile, in additions: each thread reads about 8 numbers and stores 2 to 8 times."""
 
 
 @dataclass(frozen=True)
@@ -105,3 +110,47 @@ def tiling_of(graph: Graph, order: Sequence[int]) -> Tiling:
         for _, place in tiling.leaves.get(node, ()):
             heappush(free, place)
     return tiling
+
+
+@dataclass
+class SteppedTiling:
+    """The places of tiles whose results several warps compute in supersteps."""
+
+    rooms: int
+    """The number of tiles that shared memory holds."""
+    places: dict[Tile, int]
+    """The place of every tile but those whose elements are all 0."""
+    leaves: dict[tuple[int, int], list[Tile]]
+    """The tiles that a warp stores at the end of a superstep, by the superstep and the warp; the last
+    superstep may be one more than those of the partition."""
+
+
+def tiling_in_steps(partition: Partition) -> SteppedTiling:
+    """Decides which warp stores each tile, and when.
+
+    The warp that computes the last elements stores them in the same superstep. If several warps do, the one
+    with the least work in the next superstep stores them then.
+    """
+    graph, loads = partition.graph, loads_of(partition)
+    line_of, step_of = partition.line_of, partition.step_of
+    lines = len(partition.steps[0]) if partition.steps else 1
+    leaves: dict[tuple[int, int], list[Tile]] = {}
+    waiting: list[tuple[int, int, int]] = []
+    tiles = tiles_of(graph)
+    for number, tile in enumerate(tiles):
+        steps = [step_of[node] for node in tile.elements if node in step_of]
+        at = max(steps, default=0)
+        last = {line_of[node] for node in tile.elements if step_of.get(node) == at}
+        if len(last) > 1:
+            at += 1
+        while len(loads) <= at:
+            loads.append([0] * lines)
+        line = last.pop() if len(last) == 1 else min(range(lines), key=loads[at].__getitem__)
+        loads[at][line] += _LEAVING
+        leaves.setdefault((at, line), []).append(tile)
+        if not all(is_zero(graph.nodes[node]) for node in tile.elements):
+            waiting.append((min(steps, default=0), at, number))
+    found = places(waiting)
+    return SteppedTiling(
+        max(found.values(), default=-1) + 1, {tiles[number]: place for number, place in found.items()}, leaves
+    )

@@ -19,7 +19,6 @@ from rbdgen.functions.expanded import expanded
 from rbdgen.functions.function import Around, Called, Differentiated, Function, Whole
 from rbdgen.functions.inner import Inner
 from rbdgen.functions.whole import BY_CALLS, BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
-from rbdgen.graph.builder import Builder
 from rbdgen.graph.cost import cost
 from rbdgen.graph.derivatives.forward import jvp
 from rbdgen.graph.derivatives.inverse import jvp_by_inverse, vjp_by_inverse
@@ -27,9 +26,8 @@ from rbdgen.graph.derivatives.jacobian import by_columns, by_rows, hessian, with
 from rbdgen.graph.derivatives.reverse import transposed, vjp
 from rbdgen.graph.derivatives.slopes import Moving
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.passes import ONCE, SIMPLIFY, TO_C, apply
-from rbdgen.graph.programs.program import Program, Result, straight_line
-from rbdgen.graph.replay import replay
+from rbdgen.graph.programs.passes import ONCE, TO_C, apply
+from rbdgen.graph.programs.program import Result, straight_line
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import BodyAxes
@@ -37,11 +35,13 @@ from rbdgen.selection.chain_rule import Chain
 from rbdgen.selection.choose import Choice, choose, choose_tabled
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import Composed, with_forms
+from rbdgen.selection.graphs import graph_of, simpler, table_last
 from rbdgen.selection.implicit import ImplicitLine
 from rbdgen.selection.inner import around_inner, is_straight, placed
 from rbdgen.selection.limits import LIMITS
-from rbdgen.selection.parameter_table import TABLE, Table
+from rbdgen.selection.parameter_table import Table
 from rbdgen.selection.products import LineOfProducts
+from rbdgen.selection.rough import ROUGHLY, is_large, near, rough
 from rbdgen.selection.tangents import moving, tangents, with_rates
 from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
@@ -72,6 +72,8 @@ class Chooser:
     table: Table | None = None
     limbs: bool = True
     apart: bool = False
+    rough: bool = False
+    """Whether lines are those of `rough.py`."""
     _lines: dict[str, Choice] = field(default_factory=dict)
     _compositions: dict[str, Composed] = field(default_factory=dict)
 
@@ -111,12 +113,12 @@ class Chooser:
         """The derivative of a straight line around loops that solve an equation."""
         chosen = replace(self, engine=self._engine_of_loops)._straight(_line_of(made.of, of))
         by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
-        graph = _graph_of(chosen.program)
+        graph = graph_of(chosen.program)
         graph = replace(graph, outputs=tuple(x for x in graph.outputs if x.elements))
         line = ImplicitLine(graph, of, made.of.held_by(self.model), by, self._told(made))
-        signature = function.sized(line.model, len(self.table.defaults) if self.table else 0)
+        signature = function.sized(line.model, self._parameters)
         graph, inner = line.derivative(signature, seeded=MODES[made.mode].seeded)
-        program = apply(straight_line(_table_last(graph)), TO_C)
+        program = apply(straight_line(table_last(graph)), TO_C)
         (form,) = (form.name for form in function.forms)
         chosen = Choice(program, form, chosen.axes, {form: program.cost})
         return self._with_loops(function, chosen, inner)
@@ -142,7 +144,7 @@ class Chooser:
             for x in inner
         ]
         outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]
-        return around_inner(line, _graph_of(line.program), parts, outputs, form)
+        return around_inner(line, graph_of(line.program), parts, outputs, form)
 
     def _calling(self, function: Function, made: Around, forced: str | None) -> Choice:
         """The straight line around programs of other functions, if one of these is no straight line itself.
@@ -179,15 +181,15 @@ class Chooser:
         """The straight line of a composition, or of a derivative of it, around large products."""
         assert composition.line is not None
         made = function.differentiated
-        inputs = len(self.table.defaults) if self.table else 0
+        inputs = self._parameters
         own = composition.row.sized(self.model, inputs)
         if made is None:
             chosen = self._choose(composition.line, forced, 1)
-            graph = _graph_of(chosen.program)
+            graph = graph_of(chosen.program)
             program = LineOfProducts(graph, composition.products, own).program()
         else:
             chosen = self._line(composition.line)
-            line = LineOfProducts(_graph_of(chosen.program), composition.products, own)
+            line = LineOfProducts(graph_of(chosen.program), composition.products, own)
             by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
             derivative = line.back if MODES[made.mode].seeded else line.along
             program = derivative(function.sized(self.model, inputs), by, self._told(made))
@@ -205,7 +207,7 @@ class Chooser:
                 function,
                 self.model,
                 self._subject(),
-                lambda row: _graph_of(replace(self, lanes=1).choose(row).program),
+                lambda row: graph_of(replace(self, lanes=1).choose(row).program),
                 counted=self.axes is not None,
                 sums=self.sums,
             )
@@ -246,15 +248,22 @@ class Chooser:
         if _by_table(made):
             # forms along a direction have no rates of the table
             forms = [form for form in forms if not _is_along(made, form)]
-        own = self._straight(made.of)
         by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
-        tried = {form: self._derivative(form, made, own, by) for form in forms}
+        if (
+            len(forms) > 1
+            and self.table is None
+            and self.axes
+            and not self.rough
+            and is_large(made.of, self.model)
+        ):
+            roughly = replace(self, rough=True, _lines={})
+            forms = near({form: roughly._derivative(form, made, by) for form in forms}, ROUGHLY)
+        tried = {form: self._derivative(form, made, by) for form in forms}
         counts = {form: cost(graph) for form, graph in tried.items()}
-        least = min(count.total for count in counts.values())
-        near = [form for form in forms if counts[form].total <= NEARLY * least]
-        tried |= {form: _simpler(tried[form]) for form in near}
-        counts |= {form: cost(tried[form]) for form in near}
-        best = min(near, key=lambda form: counts[form].total)
+        closest = near(tried, NEARLY)
+        tried |= {form: simpler(tried[form]) for form in closest}
+        counts |= {form: cost(tried[form]) for form in closest}
+        best = min(closest, key=lambda form: counts[form].total)
         graph = tried[best]
         if MODES[made.mode].seeded and MODES[made.mode].moved:  # hvp: differentiate the cheapest gradient
             graph = jvp(graph, by)
@@ -265,15 +274,15 @@ class Chooser:
                 f"function '{function.name}': its results are 0 at all states of '{self.model.name}', "
                 f"because the results or derivatives of '{made.of.name}' are constant; leave it out"
             )
-        axes = (self._along(made.of) if _is_along(made, best) else own).axes
-        return Choice(apply(straight_line(_table_last(graph)), TO_C), best, axes, counts)
+        axes = (self._along(made.of) if _is_along(made, best) else self._straight(made.of)).axes
+        return Choice(apply(straight_line(table_last(graph)), TO_C), best, axes, counts)
 
     @collection_paused()
     def _whole(self, function: Function, made: Whole, forced: str | None) -> Choice:
         """The whole derivative with the fewest operations."""
         own = self._straight(made.of)
-        graph = _graph_of(own.program)
-        sizes = made.of.sized(self.model, len(self.table.defaults) if self.table else 0).inputs
+        graph = graph_of(own.program)
+        sizes = made.of.sized(self.model, self._parameters).inputs
         names = {x.name for x in made.by}
         by = [moving(self.model, x, coordinates=False) for x in sizes if x.name in names]
         told = self._in_tangents(made.of)
@@ -292,15 +301,15 @@ class Chooser:
             tried = {form: (with_gradient if made.kind == "gradient" else hessian)(graph, by)}
         counts = {form: cost(graph) for form, graph in tried.items()}
         best = min(tried, key=lambda form: counts[form].total)
-        program = straight_line(_table_last(tried[best]))
+        program = straight_line(table_last(tried[best]))
         steps = TO_C if counts[best].total < LONG else ONCE
         return Choice(apply(program, steps), best, own.axes, counts)
 
     def _by_row(self, function: Function, made: Whole) -> Graph:
         """The Jacobian by the row of the table that has the same derivatives."""
         assert made.derivatives is not None
-        graph = _graph_of(self._straight(made.derivatives).program)
-        outputs = function.sized(self.model, len(self.table.defaults) if self.table else 0).outputs
+        graph = graph_of(self._straight(made.derivatives).program)
+        outputs = function.sized(self.model, self._parameters).outputs
         named = [
             replace(output, name=wanted.name, shape=wanted.shape)
             for output, wanted in zip(graph.outputs, outputs, strict=True)
@@ -312,14 +321,19 @@ class Chooser:
         composition = expanded(made.of, self.model)
         assert composition is not None
         chain = Chain(composition, self.model, by)
-        between = _graph_of(self._straight(composed(chain.between, self.model)).program)
+        between = graph_of(self._straight(composed(chain.between, self.model)).program)
         jacobian = chain.jacobian(between, function.signature.outputs)
-        return _graph_of(self._straight(composed(jacobian, self.model)).program)
+        return graph_of(self._straight(composed(jacobian, self.model)).program)
+
+    @property
+    def _parameters(self) -> int:
+        """The number of parameters of the robot that are inputs."""
+        return len(self.table.defaults) if self.table else 0
 
     def _sized(self, made: Differentiated) -> list[SizedArgument]:
         """The inputs with respect to which the function is differentiated."""
         names = {x.name for x in made.by}
-        signature = made.of.sized(self.model, len(self.table.defaults) if self.table else 0)
+        signature = made.of.sized(self.model, self._parameters)
         table = [] if self.table is None else [self.table.argument]
         return [x for x in (*signature.inputs, *table) if x.name in names]
 
@@ -329,9 +343,7 @@ class Chooser:
 
     def _in_tangents(self, of: Function) -> dict[str, Moving]:
         """The outputs of a function that are configurations, whose rates are given in the tangent space."""
-        return tangents(
-            self.model, of.sized(self.model, len(self.table.defaults) if self.table else 0).outputs
-        )
+        return tangents(self.model, of.sized(self.model, self._parameters).outputs)
 
     def _straight(self, function: Function) -> Choice:
         """The cheapest straight line of a function, which is sought once."""
@@ -346,20 +358,23 @@ class Chooser:
         if function.name not in self._lines:
             forced = None if self.axes is not None else function.forms_for(self.model)[0].name
             smooth = replace(function, forms=tuple(form.for_derivatives for form in function.forms))
-            self._lines[function.name] = self._choose(smooth, forced, lanes=1)
+            if self.rough:
+                self._lines[function.name] = rough(smooth, self.model, self.axes, sums=self.sums)
+            else:
+                self._lines[function.name] = self._choose(smooth, forced, lanes=1)
         return self._lines[function.name]
 
-    def _derivative(self, form: str, made: Differentiated, own: Choice, by: Sequence[Moving]) -> Graph:
+    def _derivative(self, form: str, made: Differentiated, by: Sequence[Moving]) -> Graph:
         """The derivative by a form: the gradient if there are weights, otherwise the rates."""
-        graph, seeded = _graph_of(own.program), MODES[made.mode].seeded
         if _is_along(made, form):
             return self._by_along(made.of, made, by)
+        graph, seeded = graph_of(self._straight(made.of).program), MODES[made.mode].seeded
         if form != BY_INVERSE:
             return (vjp if seeded else jvp)(graph, by, self._told(made))
         assert made.inverse is not None
         z = made.inverse.signature.outputs[0].name
         others = [x for x in by if x.name != z]
-        ways = [(vjp if seeded else jvp)(_graph_of(self._straight(made.inverse).program), others)]
+        ways = [(vjp if seeded else jvp)(graph_of(self._straight(made.inverse).program), others)]
         if made.inverse.along is not None and not _by_table(made):
             ways.append(self._by_along(made.inverse, made, others))
         found = [(vjp_by_inverse if seeded else jvp_by_inverse)(graph, way, by, z) for way in ways]
@@ -382,7 +397,7 @@ class Chooser:
         rates.
         """
         moving = {x.name + DOT for x in of.signature.inputs}
-        graph = with_rates(_graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
+        graph = with_rates(graph_of(self._along(of).program), moving, by, made.coordinates, self.model)
         return transposed(graph, by) if MODES[made.mode].seeded else graph
 
 
@@ -398,20 +413,3 @@ def _is_along(made: Differentiated, form: str) -> bool:
 
 def _by_table(made: Differentiated) -> bool:
     return any(x.kind == "table" for x in made.by)
-
-
-def _graph_of(program: Program) -> Graph:
-    assert program.straight is not None
-    return program.straight
-
-
-def _simpler(graph: Graph) -> Graph:
-    return _graph_of(apply(straight_line(graph), SIMPLIFY))
-
-
-def _table_last(graph: Graph) -> Graph:
-    """The graph with the parameter table after all other inputs, if it has one."""
-    builder = Builder()
-    inputs = sorted(graph.inputs, key=lambda array: array.name == TABLE)
-    values = replay(builder, graph, {array.name: builder.input(array.name, array.size) for array in inputs})
-    return builder.graph([(output.name, output.shape, values[output.name]) for output in graph.outputs])

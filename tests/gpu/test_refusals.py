@@ -210,7 +210,7 @@ def test_memory_that_is_missing(lib: KernelLibrary, driver: StandIn) -> None:
         ),
         (
             {"shared": 1000},
-            r"rnea: needs \d+ bytes of shared memory for \d+ states, and a block of .* has at most 1000",
+            r"rnea: a block needs \d+ bytes of shared memory for \d+ states, and .* has at most 1000",
         ),
         (
             {"pools": 0},

@@ -245,7 +245,7 @@ def kernels_table(functions: Mapping[str, Mapping[str, Any]]) -> Table:
     for column in ("operations", "threads", "states", "shared bytes", "registers", "spilled", "instructions"):
         table.add_column(column, justify="right")
     for name, facts in functions.items():
-        block = (facts[key] for key in ("operations", "threads", "states", "shared_bytes"))
+        block = (facts[key] for key in ("operations", "threads", "states_per_block", "shared_bytes"))
         told = [str(number) for number in block]
         for arch, own in facts["architectures"].items():
             table.add_row(name, facts["form"], arch, *told, *(str(own[key]) for key in figures))

@@ -223,6 +223,8 @@ def test_facts_of_a_kernel() -> None:
     assert sources.manifest["functions"]["rnea"]["cuda"] == {
         "kernel": "arm7_rnea_kernel",
         "source": "cuda/arm7_rnea.cu",
+        "device": "arm7_rnea_device",
+        "header": "cuda/arm7_rnea.cuh",
         "form": "line",
         "order": "close to depth first",
         "operations": 230,

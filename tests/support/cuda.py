@@ -64,8 +64,11 @@ class OnCpu:
         )
         self._library = ctypes.CDLL(str(folder / "all.so"))
 
-    def run(self, function: str, inputs: Mapping[str, Array], *, backwards: bool = False) -> dict[str, Array]:
-        """The outputs (states, size) of a function at inputs of that form."""
+    def run(
+        self, function: str, inputs: Mapping[str, Array], *, backwards: bool = False, inline: bool = False
+    ) -> dict[str, Array]:
+        """The outputs (states, size) of a function at inputs of that form, by its kernel or `inline` by the
+        function for other people's kernels."""
         facts = self.manifest["functions"][function]
         given = [np.ascontiguousarray(inputs[x["name"]], self.dtype) for x in facts["inputs"]]
         states = len(given[0])
@@ -73,7 +76,7 @@ class OnCpu:
         made = {name: np.full((states + SPARE, size), -77, self.dtype) for name, size in sizes.items()}
         arrays = [*given, *made.values()]
         pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
-        launch = self._library[f"launch_{facts['cuda']['kernel']}"]
+        launch = self._library[f"{'inline' if inline else 'launch'}_{facts['cuda']['kernel']}"]
         status = launch(ctypes.c_longlong(states), pointers, ctypes.c_int(backwards))
         assert status == 0, f"{function} {_WORDS[status]}"
         assert all((array[states:] == -77).all() for array in made.values()), f"{function}: further rows"
@@ -86,8 +89,17 @@ def _launcher(facts: Mapping[str, Any]) -> str:
     count = len(facts["inputs"]) + len(facts["outputs"])
     arguments = ", ".join(f"(REAL *)arrays[{k}]" for k in range(count))
     symbol, threads, own = kernel["kernel"], kernel["threads"], kernel["states_per_block"]
+    sizes = [prod(x["shape"]) for x in (*facts["inputs"], *facts["outputs"])]
+    rows = ", ".join(f"(REAL *)arrays[{k}] + state * {size}" for k, size in enumerate(sizes))
     return f"""
 #include "{kernel["source"]}"
+#include "{kernel["header"]}"
+extern "C" int inline_{symbol}(long long states, void **arrays, int backwards)
+{{
+    for (long long state = 0; state < states; ++state)
+        {kernel["device"]}({rows});
+    return 0;
+}}
 extern "C" int launch_{symbol}(long long states, void **given, int backwards)
 {{
     static long long count;
@@ -136,12 +148,13 @@ def differing(
     *,
     fuse: bool,
 ) -> list[str]:
-    """The functions with results that differ from the interpreter's, in either order of the threads."""
+    """The functions with results that differ from the interpreter's: those of kernels, in either order of the
+    threads, and those of the functions for other people's kernels."""
     found = []
     for function in functions:
         inputs = {name: array.astype(kernels.dtype) for name, array in states[function.name].items()}
         wanted = interpreted(function, inputs, fuse=fuse)
-        for backwards in (False, True):
-            got = kernels.run(function.name, inputs, backwards=backwards)
+        for way in ({"backwards": False}, {"backwards": True}, {"inline": True}):
+            got = kernels.run(function.name, inputs, **way)
             found += [f"{function.name}: {name}" for name in wanted if not same_bits(got[name], wanted[name])]
     return found

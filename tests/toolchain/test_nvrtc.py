@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,6 +57,19 @@ def test_figures(form: str, real: str, tmp_path: Path) -> None:
         assert own["stack_bytes"] == own["spill_bytes"] == 0
         cells = [form, *(str(facts[key]) for key in ("operations", "threads", "shared_bytes")), "sm_90"]
         assert f"| `{name}` | {' | '.join(cells)} |" in (folder / "README.md").read_text()
+
+
+def test_a_kernel_of_a_user(tmp_path: Path) -> None:
+    """The kernel on the page compiles, and its state and its loop stay in registers."""
+    need_nvrtc()
+    page = (Path(__file__).parents[2] / "docs" / "cuda.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```c\+\+\n(#include \"double_pendulum_aba.cuh\".*?)```", page, re.DOTALL)
+    rbdgen.generate("double_pendulum", tmp_path, ["aba"], target="cuda", real="float")
+    (folder,) = tmp_path.glob("**/cuda")
+    headers = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.*h")}
+    code = nvrtc.nvrtc().compiled(text, "swing.cu", headers, "sm_90")
+    assert b".text.swing\0" in code.data
+    assert code.figures.spill_bytes == code.figures.stack_bytes == 0
 
 
 def test_machine_code_for_several_gpus(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ TARGETS: Final[dict[str, Target]] = {
         ),
         Target(
             "cuda",
-            "GPUs of NVIDIA, a thread for each state, beside the C of portable",
+            "GPUs of NVIDIA, for many states at once, beside the C of portable",
             prefix="",
             flags=_FAST,
             reals=("float", "double"),

@@ -1,4 +1,4 @@
-"""The files of a folder's kernels: one for each function, and a header with what they share."""
+"""The files of a folder's kernels: two for each function, and a header with what they share."""
 
 from __future__ import annotations
 
@@ -58,6 +58,13 @@ def files(folder: Folder) -> dict[str, str]:
             function=shown,
             kernel=kernel,
             lanes=LANES,
+        )
+        made[kernel.header] = filled(
+            "cuda/ROBOT_FUNCTION.cuh.jinja",
+            robot=folder.robot,
+            function=shown,
+            kernel=kernel,
+            inlined=INLINED,
         )
     return made
 

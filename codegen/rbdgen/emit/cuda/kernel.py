@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rbdgen.emit.cuda.fused import fused
-from rbdgen.emit.cuda.printer import Text, print_line, row_of, rows_of, style_of
+from rbdgen.emit.cuda.printer import Text, print_inline, print_line, row_of, rows_of, style_of
 from rbdgen.emit.cuda.stages import LONGEST, print_stages
 from rbdgen.emit.cuda.tiles import LANES, ROOM
 from rbdgen.emit.cuda.warps import print_warps
@@ -90,12 +90,23 @@ class Kernel:
     """The number of operations, where a fused product and sum count as one."""
     sines: bool
     """Whether it computes sines or cosines."""
+    inline: tuple[str, ...]
+    """The statements of the function that other people's kernels call."""
+    header: str
+    """The path of the file with this function in the folder."""
+
+    @property
+    def device(self) -> str:
+        """The name of the function that other people's kernels call."""
+        return f"{self.symbol.removesuffix('_kernel')}_device"
 
     def facts(self) -> dict[str, Any]:
         """The facts of the kernel for the manifest."""
         return {
             "kernel": self.symbol,
             "source": self.file,
+            "device": self.device,
+            "header": self.header,
             "form": self.form,
             "order": self.order,
             "operations": self.operations,
@@ -133,6 +144,7 @@ def kernel_of(
             )
     asked = kernels.forms.get(function)
     style = style_of(robot, real_type(real), nesting)
+    inline = print_inline(graph, style, robot)
     least: Kernel | None = None
     for form in [asked] if asked else _forms(graph, REAL_BYTES[real]):
         if form == WARPS:
@@ -141,7 +153,7 @@ def kernel_of(
             text = print_stages(graph, style, robot, symbol)
         else:
             text = print_line(graph, style, robot)
-        kernel = _placed(symbol, graph, form, text, REAL_BYTES[real], order)
+        kernel = _placed(symbol, graph, form, text, REAL_BYTES[real], order, inline)
         if kernel.shared_bytes <= kernels.shared:
             return kernel
         if least is None or kernel.shared_bytes < least.shared_bytes:
@@ -174,7 +186,9 @@ def _operations(graph: Graph) -> int:
     return sum(graph.nodes[k].op != "neg" for k in graph.live() if graph.nodes[k].args)
 
 
-def _placed(symbol: str, graph: Graph, form: str, text: Text, size: int, order: str) -> Kernel:
+def _placed(
+    symbol: str, graph: Graph, form: str, text: Text, size: int, order: str, inline: tuple[str, ...]
+) -> Kernel:
     """The kernel with its block of threads and its shared memory. `size` is the bytes of a number."""
     numbers = sum(x.size for x in graph.inputs) + text.slots
     tile_numbers = text.rooms * ROOM
@@ -201,6 +215,8 @@ def _placed(symbol: str, graph: Graph, form: str, text: Text, size: int, order: 
         order,
         _operations(graph),
         any(graph.nodes[k].op in ("sin", "cos") for k in graph.live()),
+        inline,
+        f"cuda/{symbol}.cuh",
     )
 
 

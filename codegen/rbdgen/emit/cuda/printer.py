@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from rbdgen.emit.c.arrays import is_zero
 from rbdgen.emit.c.expression import ATOM, CHOSEN, SUM, Expression, within
 from rbdgen.emit.c.kernels import math_function
 from rbdgen.emit.c.language import TILES, Chosen, Language
-from rbdgen.emit.c.printer import Element, Printer, Style, check_arguments
+from rbdgen.emit.c.printer import Element, Printer, Style, check_arguments, written
 from rbdgen.emit.c.trigonometry import TRIGONOMETRY
 from rbdgen.emit.cuda.fused import FMA
 from rbdgen.emit.cuda.tiles import Tile, address, tiling_of
@@ -112,14 +112,16 @@ class KernelPrinter(Printer):
         stores: Mapping[int, Sequence[Element]],
         elsewhere: Mapping[int, Element] = MappingProxyType({}),
         kept: Iterable[int] = (),
+        row: Callable[[str], str] = row_of,
     ) -> None:
         """`name` is the robot's; `elsewhere` has the elements from which other values are read; `kept` are
-        the nodes that become variables, because `put` reads them."""
+        the nodes that become variables, because `put` reads them; `row` is the variable that points to the
+        thread's row of an input."""
         super().__init__(graph, style, nodes, stores, {})
         for node in kept:
             self._uses[node] += 2
         self._name = name
-        self._elsewhere = elsewhere
+        self._elsewhere, self._row = elsewhere, row
         self._begun = set[int]()
 
     def put_plain(self, tile: Tile, place: int) -> None:
@@ -153,7 +155,7 @@ class KernelPrinter(Printer):
         if node.op == "input":
             array, position = self._graph.input_element(int(node.value))
             self.read.add(array)
-            return self._read_once(index, f"{row_of(array)}[{position}]")
+            return self._read_once(index, f"{self._row(array)}[{position}]")
         if (place := self._elsewhere.get(index)) is not None:
             return self._read_once(index, f"{place.array}[{place.position}]")
         return super()._leaf(index)
@@ -211,3 +213,11 @@ def print_line(graph: Graph, style: Style, name: str) -> Text:
         for tile, place in tiling.leaves.get(node, ()):
             printer.leave(tile, place)
     return Text((tuple(printer.text),), frozenset(printer.read), tiling.rooms)
+
+
+def print_inline(graph: Graph, style: Style, name: str) -> tuple[str, ...]:
+    """The statements of a function that reads and writes arrays of its thread. Arguments are those of
+    `print_line`."""
+    printer = KernelPrinter(graph, style, name, graph.live(), written(graph, ()), row=str)
+    printer.print(graph.live())
+    return tuple(printer.text)

@@ -26,7 +26,7 @@ from threading import Lock
 from typing import Any, Final
 
 from support.contacts import arm, humanoid, quadruped
-from support.own import ARM, computed_torque, reach, rk4, terms
+from support.own import ARM, QUADRUPED, computed_torque, reach, rk4, terms
 from support.robots import BUNDLED
 
 import rbdgen
@@ -42,8 +42,8 @@ CONTACTS: Final = {"arm7": arm, "quadruped12": quadruped, "humanoid30": humanoid
 """The robots that have contacts."""
 
 OWN: Final = {
-    f"{own.name} in {real}": (own, real)
-    for own in (computed_torque, reach, rk4, terms)
+    f"{own.name} in {real}": (robot, own, real)
+    for robot, own in ((ARM, computed_torque), (ARM, reach), (ARM, rk4), (QUADRUPED, terms))
     for real in ("double", "float")
 }
 
@@ -52,7 +52,7 @@ Results = dict[str, dict[str, dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Row:
-    """A function to prove: of a bundled robot, or of a user's own, on the arm."""
+    """A function to prove: of a bundled robot, or of a user's own."""
 
     owner: str
     name: str
@@ -60,8 +60,8 @@ class Row:
     def generated(self, folder: Path) -> Path:
         """Generates the folder of the function in portable C."""
         if self.owner == "own":
-            own, real = OWN[self.name]
-            return rbdgen.generate(ARM, folder, [own], target="portable", real=real, compiled=False)
+            robot, own, real = OWN[self.name]
+            return rbdgen.generate(robot, folder, [own], target="portable", real=real, compiled=False)
         params = ["mass:*"] if ALL[self.name].by_parameters else []
         robot = robot_of(self.owner)
         return rbdgen.generate(robot, folder, [self.name], target="portable", params=params, compiled=False)

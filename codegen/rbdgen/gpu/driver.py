@@ -97,9 +97,9 @@ class Driver:
         try:
             self.library: Any = self.ffi.dlopen(path)
         except OSError as error:
+            why = str(error).partition(".  Additionally")[0]  # cffi tells at length how it searched
             raise DeviceError(
-                f"the driver of NVIDIA is missing: {error}; install it, or name its library with "
-                "RBDGEN_LIBCUDA"
+                f"the driver of NVIDIA is missing: {why}; install it, or name its library with RBDGEN_LIBCUDA"
             ) from error
         try:
             status = self.library.cuInit(0)

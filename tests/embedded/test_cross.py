@@ -243,7 +243,8 @@ def test_folders_for_other_machines_hold_c_alone(target: str, tmp_path: Path) ->
         kinds = {Path(file).suffix for file in files}
         module = {".mjs", ".mts", *([".wasm"] if compiled else [])} if TARGETS[target].module else set()
         board = {".ld"} if TARGETS[target].machine or target == "portable" else set()
-        kernels = {".cu", *([".cubin"] if compiled else [])} if TARGETS[target].kernels else set()
+        cubins = {".cubin"} if compiled else set()
+        kernels = {".cu", ".cuh", *cubins} if TARGETS[target].kernels else set()
         assert kinds == {".c", ".h", ".hpp", ".md", ".txt", ".json", "", *module, *board, *kernels}
         assert "Python" not in (made.folder / "README.md").read_text()
         for build in ("Makefile", "CMakeLists.txt"):

@@ -15,6 +15,9 @@ REAL_BYTES: Final[Mapping[Real, int]] = {"double": 8, "float": 4}
 VECTOR_BYTES: Final = 64
 """The size in bytes of the widest vectors of generated code; narrower registers process them in parts."""
 
+PLAIN_SHARED: Final = 48 * 1024
+"""The bytes of shared memory that a block of a GPU has unless the program that launches it asks for more."""
+
 
 def lanes(real: Real) -> int:
     """The number of values of this type in a vector of `VECTOR_BYTES` bytes."""

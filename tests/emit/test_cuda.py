@@ -256,7 +256,7 @@ def test_forms_follow_from_the_values_that_are_alive(monkeypatch: pytest.MonkeyP
 
 def test_much_shared_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     request, functions = case("arm")
-    monkeypatch.setattr(kernel, "WITHOUT_ASKING", 4096)
+    monkeypatch.setattr(kernel, "PLAIN_SHARED", 4096)
     sources = written(request, functions, "float", fuse=True)
     assert sources.manifest["functions"]["rnea"]["cuda"]["threads"] == 32
     emitted = replace(style(request.options, package=False), kernels=Kernels(shared=3000))

@@ -246,7 +246,7 @@ def test_bound_calls_in_a_cuda_graph(lib: KernelLibrary, driver: StandIn) -> Non
 
 
 def test_arrays_are_lent_and_given_back(lib: KernelLibrary, driver: StandIn) -> None:
-    """As other libraries do it: rename the capsule, read, and call the function in the struct."""
+    """A library takes a capsule by renaming it, reads the array, and calls the function in the struct."""
     numbers = drawn((5,), count=1)[0]
     array = lib.to_device(numbers)
     assert array.__dlpack_device__() == (2, 0)
@@ -291,7 +291,7 @@ def test_each_gpu_has_its_own_context_and_kernels(lib: KernelLibrary, driver: St
 def test_more_shared_memory_is_asked_for(
     lib: KernelLibrary, driver: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rbdgen.gpu.kernel.WITHOUT_ASKING", lib.rnea.facts["shared_bytes"] - 1)
+    monkeypatch.setattr("rbdgen.gpu.kernel.PLAIN_SHARED", lib.rnea.facts["shared_bytes"] - 1)
     q = lib.to_device(drawn((1,))[0])
     lib.rnea(q, q, q)
     assert driver.settings.attributes == 1

@@ -1,4 +1,4 @@
-"""What functions on a GPU refuse, in one line that names what to do."""
+"""Functions on a GPU refuse bad arguments, in one line that says what to do."""
 
 from __future__ import annotations
 
@@ -252,8 +252,8 @@ def test_no_driver(library: str, told: str, kernels: Path, monkeypatch: pytest.M
 
 
 def test_machine_code_for_a_gpu(driver: StandIn) -> None:
-    """That of the same major version and of at most the minor version runs; chips with a processor take their
-    own."""
+    """A GPU runs machine code for its major version and at most its minor version; chips with a processor run
+    only their own."""
     device = device_of(0)
 
     def best(major: int, minor: int, *archs: str) -> str | None:

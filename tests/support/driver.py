@@ -15,11 +15,11 @@ from support.web import manifest_of
 _DRIVER = Path(__file__).with_suffix(".cpp")
 
 _LAUNCH = re.compile(r"ceil\(states / (\d+)\) blocks of (\d+) threads with (\d+) bytes")
-"""What the text of a kernel says of its launches."""
+"""The sentence in the text of a kernel that states its grid and its block."""
 
 
 class Settings(ctypes.Structure):
-    """What tests set and read: `Settings` in driver.cpp."""
+    """The variables of `Settings` in driver.cpp, which tests set and read."""
 
     _fields_ = tuple(
         (name, ctypes.c_int)

@@ -22,8 +22,8 @@ class DeviceArray:
     """An array in C order in the memory of a GPU.
 
     Other libraries read it in place: `torch.from_dlpack(x)`, `cupy.from_dlpack(x)`, and
-        `jax.dlpack.from_dlpack(x)`. So do all that take `__cuda_array_interface__`, such as Numba. `numpy()`
-        copies it to the host.
+    `jax.dlpack.from_dlpack(x)`. Libraries that take `__cuda_array_interface__`, such as Numba, read it as
+    well. `numpy()` copies it to the host.
 
     Its memory is given back when nobody refers to it any more, in the order of its stream.
 

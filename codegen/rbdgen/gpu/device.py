@@ -144,7 +144,7 @@ class Device:
         return bool(self.driver.library.cuStreamIsCapturing(stream.of(self.driver), status) or status[0])
 
     def _event_on(self, stream: Stream) -> Any:
-        """A new event that happens when a stream has done what it has got so far."""
+        """A new event that occurs when a stream has done what it has got so far."""
         event = self.driver.got("CUevent", "cuEventCreate", WITHOUT_TIMES)
         self.driver.cuEventRecord(event, stream.of(self.driver))
         return event

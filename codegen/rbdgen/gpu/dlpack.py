@@ -58,7 +58,7 @@ class Lent:
     strides: tuple[int, ...] | None
     """The steps along its axes in bytes; None if it is in C order without gaps."""
     capsule: Any
-    """The memory is lent until this goes."""
+    """The capsule, which keeps the memory alive."""
 
 
 _new = ctypes.PYFUNCTYPE(ctypes.py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", ctypes.pythonapi))
@@ -84,7 +84,7 @@ def lent(capsule: Any) -> Lent:
 
 
 _KEPT: Final[dict[int, tuple[_Managed, Any, Any]]] = {}
-"""What has been lent, by the address of the struct, until the other library gives it back."""
+"""The arrays that other libraries have borrowed and not given back yet, by the address of the struct."""
 
 
 def _give_back(address: int) -> None:
@@ -93,7 +93,7 @@ def _give_back(address: int) -> None:
 
 
 def _capsule_goes(capsule: int) -> None:
-    """Gives the memory back if nobody took it out of the capsule, who would have renamed the capsule."""
+    """Gives the memory back if no library has taken it; a library that does renames the capsule."""
     if _is_valid(capsule, _NAME):
         _KEPT.pop(_pointer(capsule, _NAME), None)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import Signature
 from math import prod
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,12 @@ from rbdgen.gpu.driver import DYNAMIC_SHARED, SUCCESS
 from rbdgen.gpu.launch import Launch
 from rbdgen.gpu.operand import Operand, Reading, check_apart, stream_among
 from rbdgen.gpu.stream import Stream, stream_of
+from rbdgen.machine import PLAIN_SHARED
 from rbdgen.runtime.arrays import check_shape
 from rbdgen.runtime.compiled import NUMBERS, Given, identifier
 from rbdgen.runtime.documentation import told
 from rbdgen.runtime.pickled import results_type
 from rbdgen.signature import SizedSignature
-
-WITHOUT_ASKING: Final = 48 * 1024
-"""The bytes of dynamic shared memory that a kernel may have without an attribute that allows more."""
 
 Row = Operand | npt.NDArray[Any]
 """An input: an array on a GPU, or the numbers of one state on the host."""
@@ -265,6 +263,6 @@ class KernelFunction:
                     "generate it again"
                 )
             kernel = driver.got("CUfunction", "cuModuleGetFunction", module[0], facts["kernel"].encode())
-            if facts["shared_bytes"] > WITHOUT_ASKING:
+            if facts["shared_bytes"] > PLAIN_SHARED:
                 driver.cuFuncSetAttribute(kernel, DYNAMIC_SHARED, facts["shared_bytes"])
         return kernel

@@ -32,7 +32,7 @@ class Operand:
     stream: Stream | None
     """The stream after which its numbers are there; None if the array does not say."""
     kept: Any
-    """What has the memory."""
+    """The object that owns the memory, which is kept alive."""
 
     def overlaps(self, other: Operand) -> bool:
         """Whether both have a byte in common."""
@@ -41,7 +41,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the arrays of a call must be, and who calls, for errors."""
+    """Reads and checks the arrays of one function; its name and its type of numbers appear in errors."""
 
     caller: str
     dtype: np.dtype[Any]

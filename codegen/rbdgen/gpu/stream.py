@@ -14,9 +14,9 @@ class Stream:
     """A stream of the driver."""
 
     handle: int
-    """Its handle, or 1 for the default stream of the process and 2 for that of the calling thread."""
+    """The handle of the driver; 1 is the default stream of the process, 2 that of the calling thread."""
     owner: Any = None
-    """The object that destroys it when it goes, which is kept; None if somebody else keeps the stream."""
+    """The object that owns the stream, which is kept alive; None if the caller keeps it."""
 
     def of(self, driver: Any) -> Any:
         """The handle as C takes it."""

@@ -106,7 +106,7 @@ class Given:
 
     @staticmethod
     def of(signature: SizedSignature, dtype: np.dtype[Any]) -> Given:
-        """Those of the function with this signature, with defaults of this type."""
+        """The arguments of the function with this signature; defaults have this type of numbers."""
         of_parameters = [x.name for x in signature.inputs if x.kind in ("parameters", "table")]
         return Given(
             signature.name,

@@ -94,7 +94,7 @@ def _default_of(argument: SizedArgument) -> Any:
 
 
 class Words(NamedTuple):
-    """What depends on where a function runs."""
+    """The parts of a docstring that differ between functions on the host and on a GPU."""
 
     call_signature: Callable[[SizedSignature], Signature]
     options: str

@@ -20,7 +20,7 @@ from rbdgen.graph.passes import depth_first
 from rbdgen.graph.passes.schedule import close_to_order
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.unrolled import unrolled
-from rbdgen.machine import REAL_BYTES, Real
+from rbdgen.machine import PLAIN_SHARED, REAL_BYTES, Real
 
 LINE, WARPS, STAGES = FORMS
 """A thread computes a state in one straight line; the warps of a block share its 32 states; a thread computes
@@ -33,9 +33,6 @@ spill thousands."""
 
 _MANY: Final = 6_000
 """The number of operations from which on 8 warps share a block's states in place of 4."""
-
-WITHOUT_ASKING: Final = 48 * 1024
-"""The bytes of shared memory that a block has unless the program that launches it asks for more."""
 
 _STATES: Final = (128, 64, 32)
 """The states of a block, from the number that is taken first; `warps` takes the last one."""
@@ -193,7 +190,7 @@ def _placed(
     numbers = sum(x.size for x in graph.inputs) + text.slots
     tile_numbers = text.rooms * ROOM
     shared = {n: size * (n * numbers + n // LANES * tile_numbers) for n in _STATES}
-    fitting = [n for n in _STATES if shared[n] <= WITHOUT_ASKING]
+    fitting = [n for n in _STATES if shared[n] <= PLAIN_SHARED]
     states = fitting[0] if fitting and form != WARPS else LANES
     begins = _begins(graph, states)
     inputs = tuple(

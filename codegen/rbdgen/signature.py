@@ -87,8 +87,8 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
-BY_LIMB: Final = frozenset({"nv", "njoints", "nc", "ncontacts", "nanchor", "nshare"})
-"""Sizes of axes along which each joint or contact has elements of its own."""
+BY_LIMB: Final = frozenset({"nv", "njoints", "nbodies", "nc", "ncontacts", "nanchor", "nshare"})
+"""Sizes of axes along which each joint, body or contact has elements of its own."""
 
 
 OBSTACLES: Final[tuple[Kind, ...]] = ("obstacles", "outward_planes")
@@ -120,9 +120,9 @@ class Argument:
 
     @property
     def can_be_by_limb(self) -> bool:
-        """Whether it is known which of its elements belong to a limb, because each of its axes is over joints
-        or contacts. Axes of the same length for all robots belong to no limb. A single number, such as an
-        energy, is left out, because every joint may add a term to it.
+        """Whether it is known which of its elements belong to a limb, because each of its axes is over
+        joints, bodies or contacts. Axes of the same length for all robots belong to no limb. A single number,
+        such as an energy, is left out, because every joint may add a term to it.
         """
         by_limb = all(isinstance(n, int) or n in BY_LIMB for n in self.shape)
         return self.kind in OF_JOINTS or (by_limb and self.kind != "scalar")

@@ -246,6 +246,19 @@ static PyObject *as_array(PyObject *value)
     return known ? PyArray_FromAny(value, NULL, 0, 0, 0, NULL) : NULL;
 }
 
+/* The index of an input by its name, from `first` on; that of the last input plus 1 if there is none. The name is nearly always the
+   interned string itself. */
+static Py_ssize_t index_of(const call_object *self, PyObject *name, Py_ssize_t first)
+{
+    for (Py_ssize_t i = first; i < self->inputs; ++i)
+        if (PyTuple_GET_ITEM(self->names, i) == name)
+            return i;
+    Py_ssize_t i = first;
+    while (i < self->inputs && PyUnicode_Compare(PyTuple_GET_ITEM(self->names, i), name) != 0)
+        ++i;
+    return i;
+}
+
 /* Finds each input by position or name, or takes its default. Returns 0 if an argument is missing or unknown. */
 static int gather(const call_object *self, PyObject *const *values, Py_ssize_t given, PyObject *names, PyObject **inputs)
 {
@@ -255,9 +268,7 @@ static int gather(const call_object *self, PyObject *const *values, Py_ssize_t g
     for (Py_ssize_t i = 0; i < self->inputs; ++i)
         inputs[i] = i < given ? values[i] : PyTuple_GET_ITEM(self->defaults, i);
     for (Py_ssize_t k = 0; k < named; ++k) {
-        Py_ssize_t i = given;
-        while (i < self->inputs && PyTuple_GET_ITEM(self->names, i) != PyTuple_GET_ITEM(names, k))
-            ++i;
+        const Py_ssize_t i = index_of(self, PyTuple_GET_ITEM(names, k), given);
         if (i == self->inputs)
             return 0;
         inputs[i] = values[given + 2 + k];

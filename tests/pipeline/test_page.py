@@ -24,7 +24,8 @@ from rbdgen.pipeline.design import design_function
 from rbdgen.pipeline.page import generate
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.robot import load_robot
-from rbdgen.selection.choose import Choice, choose
+from rbdgen.selection.choice import Choice
+from rbdgen.selection.choose import choose
 from rbdgen.spatial.ops import Vector
 
 PENDULUM = BUNDLED["double_pendulum"]

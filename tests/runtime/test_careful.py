@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import rbdgen
+from rbdgen.runtime import Library
 
 
 def test_rollouts_whose_names_are_other_strings() -> None:
@@ -18,3 +20,22 @@ def test_rollouts_whose_names_are_other_strings() -> None:
             lib.rollout(q, v, **named, last=last), lib.rollout(q, v, tau, 0.01, last=last), strict=True
         ):
             np.testing.assert_array_equal(ours, other)
+
+
+@pytest.fixture(scope="module")
+def quadruped() -> Library:
+    """A library whose batches run another program than its single calls."""
+    robot = rbdgen.load_robot("quadruped12", base="floating")
+    return rbdgen.build(robot, ["gravity_vjp"])
+
+
+def test_single_states_have_the_same_bits_however_they_are_passed(quadruped: Library) -> None:
+    f = quadruped.gravity_vjp
+    rng = np.random.default_rng(0)
+    q, weights = quadruped.random(rng), rng.standard_normal(quadruped.nv)
+    expected = f(q, weights)
+    weights_of_another_type = weights.astype(">f8")
+    named = {"".join(["q"]): q, "".join(["tau", "_bar"]): weights}
+    assert (f(np.stack([q]), weights)[0] != expected).any(), "batches have the bits of single calls here"
+    for found in (f(**named), f(q, weights_of_another_type), f(q[::1].tolist(), tau_bar=weights)):
+        np.testing.assert_array_equal(found, expected)

@@ -100,10 +100,14 @@ def differentiated(function: Function, mode: str, inverse: Function | None = Non
     forms = [] if function.only_along else [made.form]
     if inverse is not None:
         forms.append((BY_INVERSE, made.by_inverse))
-    traced = [Form(form, source, of_a_graph(name, function.name)) for form, source in forms]
+    trace = of_a_graph(name, function.name)
+    vectors = all(len(x.shape) == 1 and x.kind != "configuration" for x in function.signature.outputs)
+    in_limbs = vectors and function.in_limbs is not None
+    traced = [Form(form, source, trace, can_use_limbs=in_limbs) for form, source in forms]
     if (along := function.along) is not None:
         source = made.by_along.format(along.source)
-        traced.append(Form(along.name, source, of_a_graph(name, function.name), degrees=along.degrees))
+        own = vectors and along.can_use_limbs
+        traced.append(Form(along.name, source, trace, degrees=along.degrees, can_use_limbs=own))
     return function.derivative(
         _signature(function.signature, name, made, by, coordinates=False),
         made.summary.format(function.name),

@@ -343,6 +343,15 @@ class Differentiated:
     coordinates: bool = False
     """Whether gradients with respect to q have nq elements. Otherwise they are in the tangent space."""
 
+    @property
+    def by_table(self) -> bool:
+        """Whether it is taken with respect to the table of parameters, too."""
+        return any(x.kind == "table" for x in self.by)
+
+    def is_along(self, form: str) -> bool:
+        """Whether this form is the function's own form along a direction."""
+        return self.of.along is not None and form == self.of.along.name
+
 
 @dataclass(frozen=True)
 class Whole:

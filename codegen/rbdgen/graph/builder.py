@@ -6,7 +6,7 @@ A `Builder` stores every distinct operation once (hash-consing) and refers to it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rbdgen.errors import GraphError
 from rbdgen.graph.cost import Cost
@@ -44,9 +44,14 @@ class Builder(EdgeBuilder):
             self.with_lanes.update(x.edge >> 1 for x in elements)
         return elements
 
-    def unknowns(self, size: int) -> list[Expr]:
-        """Symbols to differentiate by. They are no inputs, so no output of a graph may depend on them."""
-        return [Expr(self, self._new(("input",))) for _ in range(size)]
+    def unknowns(self, size: int, with_lanes: Collection[int] = ()) -> list[Expr]:
+        """Symbols to differentiate by. They are no inputs, so no output of a graph may depend on them.
+
+        `with_lanes` has the indices of the symbols that have lanes.
+        """
+        symbols = [Expr(self, self._new(("input",))) for _ in range(size)]
+        self.with_lanes.update(symbols[k].edge >> 1 for k in with_lanes)
+        return symbols
 
     def constant(self, value: Number) -> Expr:
         """A number as an expression of this builder."""

@@ -213,14 +213,14 @@ class GraphEngine:
     """Traces directly into the graph's builder. It is the only engine with SIMD lanes."""
 
     def __init__(self) -> None:
-        self._builder = Builder()
+        self.builder = Builder()
 
     def symbols(self, name: str, size: int, lanes: int = 1) -> Sequence[Scalar]:
-        return self._builder.input(name, size, lanes)
+        return self.builder.input(name, size, lanes)
 
     def join(self, x: Scalar) -> Scalar:
         """The sum over the lanes; a number counts once for each lane."""
-        return x.join() if isinstance(x, Expr) else self._builder.lanes * x
+        return x.join() if isinstance(x, Expr) else self.builder.lanes * x
 
     def turn(self, x: Scalar) -> Scalar:
         """The value of the next lane in each lane."""
@@ -228,7 +228,7 @@ class GraphEngine:
 
     def apart(self, x: Scalar) -> list[Scalar]:
         """The number in each lane."""
-        lanes = range(self._builder.lanes)
+        lanes = range(self.builder.lanes)
         return [x.applied("lane", x, k) if isinstance(x, Expr) else x for k in lanes]
 
     def together(self, numbers: Sequence[Scalar]) -> Scalar:
@@ -270,7 +270,7 @@ class GraphEngine:
         return OPS[op].evaluate(*operands)
 
     def named(self, label: str, value: Scalar) -> Scalar:
-        self._builder.label(value, label)
+        self.builder.label(value, label)
         return value
 
     def expression(self, outputs: Results, name: str = "f") -> Any:
@@ -278,14 +278,14 @@ class GraphEngine:
 
     def cost(self, outputs: Results) -> Cost:
         """The cost of the graph, without building it."""
-        return self._builder.cost([element for _, _, elements in outputs for element in elements])
+        return self.builder.cost([element for _, _, elements in outputs for element in elements])
 
     def operations(self, outputs: Results) -> int:
         """The number of operations of the graph without negations. This takes half the time of `cost`."""
-        return self._builder.operations([element for _, _, elements in outputs for element in elements])
+        return self.builder.operations([element for _, _, elements in outputs for element in elements])
 
     def graph(self, outputs: Results) -> Graph:
-        return self._builder.graph(outputs)
+        return self.builder.graph(outputs)
 
 
 ENGINES: Final[Mapping[str, Callable[[], Engine]]] = {

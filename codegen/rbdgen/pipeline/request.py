@@ -145,6 +145,8 @@ class Request:
             return f"{option('trig', 'input')} gives sines one by one; take {option('trig', 'builtin')}"
         if options.params:
             return _PARAMETERS_DIFFER
+        if options.coordinates and function.differentiated:
+            return f"gradients by the elements of q have no lanes; leave {option('coordinates')} out"
         if function.packed(options.packed):
             return f"outputs are packed; leave {option('packed')} out"
         return None

@@ -177,6 +177,7 @@ class Compiled:
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
         self.__name__ = signature.name
         single, several = symbols
+        self._single = None if single is None else getattr(code.lib, single)
         self._states = getattr(code.lib, several)
         self._ffi = code.ffi
         self._elements = code.ffi.typeof(f"{real}[]")
@@ -342,6 +343,9 @@ class Compiled:
         steps = self._steps([*(step for _, step in pairs), *self._constants])  # of inputs, as C reads them
         pairs += [(r, x.size) for r, x in zip(results, self.signature.outputs, strict=True)]
         pointers = [(self._pointer(array), step) for array, step in pairs]
+        if not leading and self._single is not None:  # batches may run another program, with other bits
+            self._single(self._places([pointer for pointer, _ in pointers]))
+            return self.packed(results) if out is None else out
         count = prod(leading)
         chunk = self._chunk * threads
         for first in range(0, count, chunk):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from math import inf
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.form import LIMB_LOOPS, LIMBS, Form
@@ -26,6 +26,7 @@ from rbdgen.model.angles import ZERO_ANGLE
 from rbdgen.model.model import WORLD, Model
 from rbdgen.model.reduce import ReducedModel, reduce
 from rbdgen.selection.axes import CLASSICAL, BodyAxes, operations, search, unmoved
+from rbdgen.selection.choice import Choice, faster_by_limbs
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.limb_loops import smallest_in_limb_loops
 from rbdgen.selection.limbs import LONGEST, InLimbs, cheapest_in_limbs, cheapest_loop_in_limbs
@@ -47,20 +48,6 @@ class Candidate:
     cost: Cost
     start: BodyAxes | None
     """The axes with which a further search begins."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The cheapest program of a function, how it was made, and what the other forms cost."""
-
-    program: Program
-    form: str
-    axes: str
-    alternatives: dict[str, Cost] = field(default_factory=dict)
-    lanes: Program | None = None
-    """The program with alike limbs as the lanes of vectors, if that is faster."""
-    apart: Program | None = None
-    """The straight line with the fewest operations, for batches, if `program` is another one."""
 
 
 def subjects(model: Model, axes: BodyAxes | None, *, sums: bool) -> Iterator[tuple[str, ReducedModel]]:
@@ -275,20 +262,13 @@ class _Choosing:
             program, words = smallest_in_limb_loops(self.function, self.model, tried_on, sums=self.sums)
             return Choice(program, LIMB_LOOPS, words, alternatives)
         simple, chosen = _cheapest(self.function, tried, self.engine, self.sums, also)
+        line = Choice(simple, chosen.form.name, chosen.axes, alternatives, tried=tuple(starts))
         if self.limbs and self.lanes > 1 and self.forced in (None, LIMBS):
-            most = inf if self.forced else LIMITS.most_work * work(simple.loops[0], 1)
-            in_limbs = self._over_limbs(tried_on, most)
-            limit = inf if self.forced else LIMITS.most_batch_loss * simple.cost.total
-            if in_limbs is not None and in_limbs.by_limb.cost.total <= limit:
-                fewer = self.apart and simple.cost.total < in_limbs.by_limb.cost.total
-                apart = apply(simple, ORDER) if fewer else None
-                return Choice(in_limbs.by_limb, LIMBS, in_limbs.axes, alternatives, in_limbs.lanes, apart)
-            if self.forced:
-                raise OptionError(
-                    f"{option('variants', {self.function.name: LIMBS})}: its straight line has more than "
-                    f"{LONGEST} operations, for which compilers take long; leave the choice to rbdgen"
-                )
-        return Choice(apply(simple, ORDER), chosen.form.name, chosen.axes, alternatives)
+            find = partial(self._over_limbs, tried_on)
+            faster = faster_by_limbs(line, find, self.function, self.forced, apart=self.apart)
+            if faster is not None:
+                return faster if faster.apart is None else replace(faster, apart=apply(simple, ORDER))
+        return replace(line, program=apply(simple, ORDER))
 
     def _unturned(self, form: Form, start: BodyAxes, found: BodyAxes) -> list[Candidate]:
         """The candidate with the slides that were found and the turns of the start. Many turns save only

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from rbdgen.errors import OptionError
 from rbdgen.functions.composed import composed
 from rbdgen.functions.differentiated import BY_INVERSE, MODES, differentiated
 from rbdgen.functions.expanded import expanded
+from rbdgen.functions.form import LIMBS
 from rbdgen.functions.function import Around, Called, Differentiated, Function, Whole
 from rbdgen.functions.inner import Inner
 from rbdgen.functions.whole import BY_CALLS, BY_COLUMNS, BY_DERIVATIVES, BY_ROWS
@@ -32,12 +34,14 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import BodyAxes
 from rbdgen.selection.chain_rule import Chain
-from rbdgen.selection.choose import Choice, choose, choose_tabled
+from rbdgen.selection.choice import Choice, faster_by_limbs
+from rbdgen.selection.choose import choose, choose_tabled, subjects
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import Composed, with_forms
 from rbdgen.selection.graphs import graph_of, simpler, table_last
 from rbdgen.selection.implicit import ImplicitLine
 from rbdgen.selection.inner import around_inner, is_straight, placed
+from rbdgen.selection.limb_derivatives import cheapest_derivative_in_limbs
 from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.parameter_table import Table
 from rbdgen.selection.products import LineOfProducts
@@ -83,7 +87,7 @@ class Chooser:
         if (line := self._line_of_products(function)) is not None:
             return self._around_products(function, line, forced)
         if function.differentiated is not None:
-            return self._differentiated(function, function.differentiated, forced)
+            return self._by_limbs(function, function.differentiated, forced)
         if function.whole is not None:
             return self._whole(function, function.whole, forced)
         if function.around is not None:
@@ -237,6 +241,20 @@ class Chooser:
             apart=self.apart,
         )
 
+    def _by_limbs(self, function: Function, made: Differentiated, forced: str | None) -> Choice:
+        """The derivative along directions, with alike limbs as lanes if that is faster."""
+        by_limb = forced == LIMBS and function.in_limbs is not None
+        line = self._differentiated(function, made, None if by_limb else forced)
+        straight = self.lanes == 1 or not self.limbs or self.table is not None or made.coordinates
+        if straight or not (by_limb or forced is None) or function.in_limbs is None:
+            return line
+        tried = (self._along(made.of) if made.of.along else self._straight(made.of)).tried
+        on = (x for axes in tried for x in subjects(self.model, axes, sums=self.sums))
+        find = partial(
+            cheapest_derivative_in_limbs, function, made, self.model, on, self.lanes, sums=self.sums
+        )
+        return faster_by_limbs(line, find, function, forced, apart=self.apart) or line
+
     @collection_paused()
     def _differentiated(self, function: Function, made: Differentiated, forced: str | None) -> Choice:
         """The derivative with the fewest operations."""
@@ -245,17 +263,12 @@ class Chooser:
         forms = [form.name for form in function.forms_for(self.model)]
         if forced is not None:
             forms = [function.form_for(self.model, forced).name]
-        if _by_table(made):
+        if made.by_table:
             # forms along a direction have no rates of the table
-            forms = [form for form in forms if not _is_along(made, form)]
+            forms = [form for form in forms if not made.is_along(form)]
         by = [moving(self.model, x, coordinates=made.coordinates) for x in self._sized(made)]
-        if (
-            len(forms) > 1
-            and self.table is None
-            and self.axes
-            and not self.rough
-            and is_large(made.of, self.model)
-        ):
+        searched = self.table is None and self.axes is not None and not self.rough
+        if len(forms) > 1 and searched and is_large(made.of, self.model):
             roughly = replace(self, rough=True, _lines={})
             forms = near({form: roughly._derivative(form, made, by) for form in forms}, ROUGHLY)
         tried = {form: self._derivative(form, made, by) for form in forms}
@@ -274,7 +287,7 @@ class Chooser:
                 f"function '{function.name}': its results are 0 at all states of '{self.model.name}', "
                 f"because the results or derivatives of '{made.of.name}' are constant; leave it out"
             )
-        axes = (self._along(made.of) if _is_along(made, best) else self._straight(made.of)).axes
+        axes = (self._along(made.of) if made.is_along(best) else self._straight(made.of)).axes
         return Choice(apply(straight_line(table_last(graph)), TO_C), best, axes, counts)
 
     @collection_paused()
@@ -366,7 +379,7 @@ class Chooser:
 
     def _derivative(self, form: str, made: Differentiated, by: Sequence[Moving]) -> Graph:
         """The derivative by a form: the gradient if there are weights, otherwise the rates."""
-        if _is_along(made, form):
+        if made.is_along(form):
             return self._by_along(made.of, made, by)
         graph, seeded = graph_of(self._straight(made.of).program), MODES[made.mode].seeded
         if form != BY_INVERSE:
@@ -375,7 +388,7 @@ class Chooser:
         z = made.inverse.signature.outputs[0].name
         others = [x for x in by if x.name != z]
         ways = [(vjp if seeded else jvp)(graph_of(self._straight(made.inverse).program), others)]
-        if made.inverse.along is not None and not _by_table(made):
+        if made.inverse.along is not None and not made.by_table:
             ways.append(self._by_along(made.inverse, made, others))
         found = [(vjp_by_inverse if seeded else jvp_by_inverse)(graph, way, by, z) for way in ways]
         return min(found, key=lambda graph: cost(graph).total)
@@ -405,11 +418,3 @@ def _line_of(function: Function, made: Around) -> Function:
     """The straight line of a function, for the contacts to which the function is restricted."""
     signature = replace(made.line.signature, name=f"{function.name}_line")
     return replace(made.line, contacts=function.contacts, signature=signature)
-
-
-def _is_along(made: Differentiated, form: str) -> bool:
-    return made.of.along is not None and form == made.of.along.name
-
-
-def _by_table(made: Differentiated) -> bool:
-    return any(x.kind == "table" for x in made.by)

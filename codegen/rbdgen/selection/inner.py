@@ -10,7 +10,7 @@ from rbdgen.graph.cost import Cost
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.around import around
 from rbdgen.graph.programs.program import Program, Result, renamed
-from rbdgen.selection.choose import Choice
+from rbdgen.selection.choice import Choice
 
 
 def placed(choice: Choice, called: Called) -> Choice:

@@ -8,8 +8,9 @@ program has one straight line, whose inputs and outputs for limbs have a place i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Final
 
@@ -40,19 +41,11 @@ def trace_in_limbs(
 
     `zeros_in_lanes` says whether zeros of matrices between different limbs are written lane by lane.
     """
-    traced = OneLimb(_read_by(function, reduced), limbs, zeros_in_lanes)
+    traced = OneLimb(read_by(function, reduced), limbs, zeros_in_lanes)
     alone = replace(function, contacts=None)  # the contacts are those that the function reads
-    whole = alone.sized(traced.reduced.model)
     inputs = alone.sized(traced.robots[0].model).inputs
-    state = traced.state(function.signature.inputs, inputs, sums=sums)
-    results = alone.trace(form, traced.filled(), state)
-    outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
-    writes: dict[str, Access] = {}
-    for x, values in zip(function.signature.outputs, results, strict=True):
-        for name, (access, elements) in traced.written(x, values).items():
-            outputs.append((name, (len(elements),), elements))
-            writes[name] = access
-    return traced.program(function.name, whole.inputs, whole.outputs, outputs, writes)
+    state = traced.state(traced.symbols(function.signature.inputs, inputs), sums=sums)
+    return traced.finished(function, alone.trace(form, traced.filled(), state))
 
 
 LONGEST: Final = 6500
@@ -69,9 +62,9 @@ def trace_loop_in_limbs(
     sums: bool = True,
 ) -> Program:
     """A traced form in loops, with alike limbs as lanes in the loop that reads the function's inputs."""
-    traced = OneLimb(_read_by(function, reduced), limbs)
+    traced = OneLimb(read_by(function, reduced), limbs)
     own = function.sized(traced.robots[0].model)
-    state = traced.state(function.signature.inputs, own.inputs, sums=sums)
+    state = traced.state(traced.symbols(function.signature.inputs, own.inputs), sums=sums)
     assert form.loops is not None
     (loop,) = (loop for loop in form.loops(traced.filled()).loops if loop.inputs)
     (every,) = (own for own in program.loops if own.name == loop.name)
@@ -120,16 +113,29 @@ def cheapest_in_limbs(
     form = function.in_limbs
     if form is None or not form.does(model):
         return None
+    trace = partial(trace_in_limbs, function=function, form=form, sums=sums)
+    return cheapest_traced(function, model, subjects, registers, most, trace)
+
+
+def cheapest_traced(
+    function: Function,
+    model: Model,
+    subjects: Iterable[tuple[str, ReducedModel]],
+    registers: float,
+    most: float,
+    trace: Callable[[ReducedModel, Limbs], Program],
+) -> InLimbs | None:
+    """The same for a function that is traced on a reduced model, with some limbs as lanes, by `trace`."""
     traced = [
-        (known(trace_in_limbs(reduced, limbs, function, form, sums=sums)), words, limbs.lanes * registers)
+        (known(trace(reduced, limbs)), words, limbs.lanes * registers)
         for words, reduced in subjects
         for limbs in limbs_in_lanes(model)
-        if contact_between(_read_by(function, model), limbs) is None
+        if contact_between(read_by(function, model), limbs) is None
     ]
     return _cheapest(traced, most)
 
 
-def _read_by(function: Function, robot: Robot) -> Robot:
+def read_by(function: Function, robot: Robot) -> Robot:
     """The robot with only the contacts that the function reads."""
     return function.held_by(robot) if function.of_contacts else robot.with_contacts(())
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdgen.access import Access
-from rbdgen.graph.engine import GraphEngine, Results
+from rbdgen.functions.form import Outputs
+from rbdgen.functions.function import Function
+from rbdgen.graph.engine import GraphEngine
 from rbdgen.graph.node import Input
 from rbdgen.graph.programs.lanes import LIMB_CONSTANTS
 from rbdgen.graph.programs.program import Loop, Program, Result
@@ -107,15 +109,19 @@ class OneLimb:
         each = zip(self.tracer.apart(value), own, strict=True)
         return self.tracer.together([0 if place is None else number for number, place in each])
 
-    def state(self, inputs: Sequence[Argument], sized: Sequence[SizedArgument], *, sums: bool) -> State:
-        """The state with which the algorithms compute, from symbols for all inputs, even if they are not
-        read.
-        """
-        tracer, model = self.tracer, self.robots[0].model
+    def symbols(
+        self, inputs: Sequence[Argument], sized: Sequence[SizedArgument]
+    ) -> list[tuple[SizedArgument, list[Scalar]]]:
+        """The inputs with symbols for all of their elements, even if these are not read."""
         shapes = {x.name: x.shape for x in inputs}
+        return [(x, self.read(x, self.places.of(shapes[x.name]))) for x in sized]
+
+    def state(self, inputs: Sequence[tuple[SizedArgument, Sequence[Scalar]]], *, sums: bool) -> State:
+        """The state with which the algorithms compute, from inputs with their elements."""
+        tracer, model = self.tracer, self.robots[0].model
         made = state_of(
             model,
-            [(x, self.read(x, self.places.of(shapes[x.name]))) for x in sized],
+            inputs,
             tracer.cos,
             tracer.sin,
             sums=sums,
@@ -151,19 +157,19 @@ class OneLimb:
         """The numbers of the table."""
         return tuple(entry[lane] for lane in range(self.limbs.lanes) for entry in self.table.entries)
 
-    def program(
-        self,
-        name: str,
-        inputs: Sequence[SizedArgument],
-        outputs: Sequence[SizedArgument],
-        results: Results,
-        writes: Mapping[str, Access],
-    ) -> Program:
-        """The program on the whole robot's arrays."""
+    def finished(self, function: Function, results: Outputs) -> Program:
+        """The program of a function on the whole robot's arrays, from the outputs on the smaller robot."""
+        whole = replace(function, contacts=None).sized(self.reduced.model)
+        outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
+        writes: dict[str, Access] = {}
+        for x, values in zip(function.signature.outputs, results, strict=True):
+            for name, (access, elements) in self.written(x, values).items():
+                outputs.append((name, (len(elements),), elements))
+                writes[name] = access
         return Program(
-            tuple(Input(x.name, x.size) for x in inputs),
-            tuple(Result(x.name, x.shape) for x in outputs),
-            (Loop(name, self.tracer.graph(results), self.reads, writes),),
+            tuple(Input(x.name, x.size) for x in whole.inputs),
+            tuple(Result(x.name, x.shape) for x in whole.outputs),
+            (Loop(function.name, self.tracer.graph(outputs), self.reads, writes),),
             tables={LIMB_CONSTANTS: self.rows},
         )
 

@@ -17,7 +17,8 @@ from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.model.model import Model
 from rbdgen.selection.axes import BodyAxes
-from rbdgen.selection.choose import Choice, subjects
+from rbdgen.selection.choice import Choice
+from rbdgen.selection.choose import subjects
 from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.trace import Subject, trace_graph, trace_on
 

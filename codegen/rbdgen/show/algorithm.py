@@ -89,7 +89,7 @@ class _Noting(GraphEngine):
 
     def watch(self, frame: FrameType, event: str, _: Any) -> None:
         """Gives the nodes that were made since the last return of a function to the line that is running."""
-        made = len(self._builder.nodes) - len(self.places)
+        made = len(self.builder.nodes) - len(self.places)
         if event == "return" and made:
             self.places.extend([_place(frame)] * made)
 

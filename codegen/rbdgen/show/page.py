@@ -16,7 +16,7 @@ import re
 import tempfile
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -50,6 +50,9 @@ from rbdgen.wording import choose
 
 SHOWN_AS_C: Final = ("rnea", "gravity", "aba", "crba", "minv")
 """The functions whose C is shown, besides those that are asked for."""
+
+MOST_CODE: Final = 400_000
+"""The largest number of bytes in the page of the C that nobody asked for, so that pages stay below 2 MB."""
 
 MOST_EQUATIONS: Final = 3
 """The largest number of degrees of freedom of robots whose equations are shown."""
@@ -132,8 +135,9 @@ def page_of(
     shown = drawn(robot, triangles=triangles, shapes=shapes, scene=scene)
     doubted = doubts(scene) if shapes else {}
     engine, program, missing = _program(sources)
-    missing += [*shown.missing, *costs.missing]
-    data = _data(robot, seen, sources, shown, start, engine, missing, doubted, functions, costs)
+    code, too_long = _shown_code(dict(_code(seen, sources, [*SHOWN_AS_C, *functions])), functions)
+    missing += [*shown.missing, *costs.missing, *too_long]
+    data = _data(robot, seen, sources, shown, start, engine, missing, doubted, code, costs)
     return Page(_html(data, program, shown.blob), tuple(data.missing))
 
 
@@ -183,7 +187,7 @@ def _data(
     engine: str,
     missing: Sequence[str],
     doubted: Mapping[int, Sequence[str]],
-    asked: Sequence[str],
+    code: Mapping[str, Code],
     costs: Costs,
 ) -> PageData:
     manifest = sources.manifest
@@ -198,7 +202,7 @@ def _data(
         frames=_frames_of(manifest),
         costs=costs.others,
         figures=costs.figures,
-        code=dict(_code(seen, sources, [*SHOWN_AS_C, *asked])),
+        code=code,
         links=shown.links,
         meshes=shown.meshes,
         triangles=shown.triangles,
@@ -243,6 +247,21 @@ def _code(robot: Robot, sources: Sources, names: Sequence[str]) -> Iterator[tupl
         if form is not None and not row.differentiated:
             algorithm = algorithm_of(robot.model, row, form)
         yield name, Code(owners(sources.files[facts["source"]], algorithm.line), algorithm.text)
+
+
+def _shown_code(found: Mapping[str, Code], asked: Sequence[str]) -> tuple[dict[str, Code], list[str]]:
+    """The C that the page shows, and a line about functions that nobody asked for and whose C is too long."""
+    shown, left_out, size = dict[str, Code](), list[str](), 0
+    for name, code in found.items():
+        own = 0 if name in asked else len(_packed(json.dumps(asdict(code)).encode()))
+        if size + own > MOST_CODE:
+            left_out.append(name)
+        else:
+            shown[name] = code
+            size += own
+    if not left_out:
+        return shown, []
+    return shown, [f"the C of {', '.join(left_out)} is too long for a page; -f shows that of a function"]
 
 
 def _equations(robot: Robot) -> str:

@@ -28,7 +28,7 @@ from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.run import run
 from rbdgen.model.model import Model
 from rbdgen.selection.axes import search
-from rbdgen.selection.choose import Choice
+from rbdgen.selection.choice import Choice
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.trace import trace_graph
 

@@ -17,7 +17,7 @@ from rbdgen.functions.inverse_dynamics.along import rates_at
 from rbdgen.functions.inverse_dynamics.classical import HAND_ON, BodyMotion, inertial_force
 from rbdgen.functions.resistance import less
 from rbdgen.model.reduce import ReducedModel
-from rbdgen.spatial.ops import NO_FORCE
+from rbdgen.spatial.ops import NO_FORCE, Force
 from rbdgen.spatial.scalar import Scalar, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.straight import straight
@@ -43,5 +43,6 @@ def acceleration_rates(reduced: ReducedModel, x: State) -> list[Scalar]:
     rates = zip(x.arrays["tau_dot"], rates_at(reduced, x, sweeps), strict=True)
     solving = straight(reduced, replace(x, tau=[sub(*both) for both in rates], fext=None))
     solving.values["force"] = [NO_FORCE] * reduced.nbodies
+    solving.kinds["force"] = Force
     found: list[Scalar] = solving.run(ARTICULATED, ACCELERATIONS)["a"]
     return found

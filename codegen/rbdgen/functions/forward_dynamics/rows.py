@@ -65,6 +65,7 @@ ALONG = cheap(
     "M^-1 times the changes of torques at constant a, in the bodies' own axes, with mass moments",
     lambda reduced, x: [acceleration_rates(reduced, x)],
     "tree",
+    can_use_limbs=True,
 )
 
 RESISTED = (Added("tau", torque),)

@@ -38,7 +38,7 @@ from rbdgen.signature import DOT
 from rbdgen.spatial.ops import ZERO, Force, Matrix, Motion, Vector
 from rbdgen.spatial.scalar import Scalar, add, mul
 from rbdgen.sweeps.bodies import along_joint, force_to_parent, relative_motion
-from rbdgen.sweeps.inputs import State, external_forces, on_bodies
+from rbdgen.sweeps.inputs import Lanes, State, external_forces, on_bodies
 from rbdgen.sweeps.records import named
 from rbdgen.sweeps.straight import Straight, straight
 
@@ -113,7 +113,7 @@ def rates_at(reduced: ReducedModel, x: State, sweeps: Straight) -> list[Scalar]:
         given = on_bodies(reduced.model, external_forces(x.arrays[f"fext{DOT}"]))
         taken = reduced.external_forces(bodies, given) or ()
         forces = [own - other for own, other in zip(forces, taken, strict=True)]
-    tau_dot = handed_on(bodies, values["force"], forces, [joint.step for joint in joints])
+    tau_dot = handed_on(bodies, values["force"], forces, [joint.step for joint in joints], x.lanes)
     for of, term in SLOPES.items():
         if of in along:
             slopes = terms_of(reduced.model, term, x)
@@ -151,7 +151,11 @@ def motion_rate(
 
 
 def handed_on(
-    bodies: Sequence[ReducedBody], force: Sequence[Force], rates: list[Force], steps: Sequence[Motion]
+    bodies: Sequence[ReducedBody],
+    force: Sequence[Force],
+    rates: list[Force],
+    steps: Sequence[Motion],
+    lanes: Lanes,
 ) -> list[Scalar]:
     """The rates of all torques S^T f. `force` has the force on the subtree of each body, and `rates` the rate
     of the force on each body alone.
@@ -163,5 +167,5 @@ def handed_on(
             tau_dot[k] = rate
         if body.parent != WORLD:
             turning = rates[i] + steps[i].cross_force(force[i])
-            rates[body.parent] += force_to_parent(body, turning)
+            rates[body.parent] += lanes.handed_on(Force, force_to_parent(body, turning), i, body.parent)
     return tau_dot

@@ -43,6 +43,7 @@ ALONG = cheap(
     "changes of motions and forces in the bodies' own axes, with mass moments",
     lambda reduced, x: [torque_rates(reduced, x)],
     "independent",
+    can_use_limbs=True,
 )
 
 RESISTED = (Added("tau", torque), Added("tau", rotor_torque))

@@ -10,6 +10,7 @@ from operator import add, mul
 from typing import Any
 
 from rbdgen.graph.builder import Builder
+from rbdgen.graph.derivatives.between_lanes import BETWEEN_LANES, rate_between_lanes
 from rbdgen.graph.derivatives.slopes import AS_THEY_ARE, Moving, Told, declared, dependent, slopes
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
@@ -68,7 +69,11 @@ def pushforward(values: Sequence[Scalar], inputs: Sequence[Expr], rates: Sequenc
         return -own if edge & 1 else own
 
     for node in sorted(dependent(builder, inputs)):
-        if node not in known:
+        if node in known:
+            continue
+        if builder.nodes[node][0] in BETWEEN_LANES:
+            known[node] = rate_between_lanes(builder, node, rate)
+        else:
             parts = [
                 reduce(mul, factors, rate(edge))
                 for edge, factors in slopes(builder, node)

@@ -1,6 +1,8 @@
 """Reverse differentiation: the gradient of a weighted sum of values (vector-Jacobian products).
 
-Only operations that depend on the wanted inputs are visited.
+Only operations that depend on the wanted inputs are visited. If values have lanes, the sum is over their
+lanes, too. The gradient with respect to a number, which is the same for all lanes, is therefore a sum over
+the lanes of the values that read it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from operator import mul
 from typing import Any
 
 from rbdgen.graph.builder import Builder
+from rbdgen.graph.derivatives.between_lanes import BETWEEN_LANES, parts_between_lanes
 from rbdgen.graph.derivatives.slopes import AS_THEY_ARE, Moving, Told, declared, dependent, slopes
 from rbdgen.graph.expression import Expr
 from rbdgen.graph.node import Graph
@@ -75,7 +78,7 @@ def gradients(
     result = {x.name: [next(found) for _ in arrays[x.name]] for x in by}
     for x in by:
         if x.rates is not None:
-            numbers = builder.unknowns(x.size)
+            numbers = builder.unknowns(x.size, x.lanes)
             result[x.name] = pullback(x.rates(arrays[x.name], numbers), result[x.name], numbers)
     return result
 
@@ -89,22 +92,29 @@ def pullback(values: Sequence[Scalar], weights: Sequence[Scalar], inputs: Sequen
     builder = inputs[0].builder
     active = dependent(builder, inputs)
     adjoint: dict[int, Expr] = {}
+    in_lanes: dict[int, Expr] = {}  # what values with lanes add to the adjoint of a number, lane by lane
 
-    def gather(edge: int, part: Expr) -> None:
+    def gather(edge: int, part: Expr, lanes: bool) -> None:
         node = edge >> 1
         signed = -part if edge & 1 else part
-        adjoint[node] = adjoint[node] + signed if node in adjoint else signed
+        found = in_lanes if lanes and node not in builder.with_lanes else adjoint
+        found[node] = found[node] + signed if node in found else signed
 
     for value, weight in zip(values, weights, strict=True):
         if isinstance(value, Expr) and value.edge >> 1 in active:
-            gather(
-                value.edge,
-                weight if isinstance(weight, Expr) else Expr(builder, builder.number(float(weight))),
-            )
+            own = weight if isinstance(weight, Expr) else Expr(builder, builder.number(float(weight)))
+            gather(value.edge, own, own.edge >> 1 in builder.with_lanes)
     for node in sorted(active, reverse=True):
-        if node in adjoint and builder.nodes[node][0] != "input":
+        if node in in_lanes:
+            gather(2 * node, Expr(builder, builder.joined(in_lanes[node].edge)), lanes=False)
+        op = builder.nodes[node][0]
+        if node in adjoint and op in BETWEEN_LANES:
+            for edge, part in parts_between_lanes(builder, node, adjoint[node]):
+                if edge >> 1 in active:
+                    gather(edge, part, lanes=False)
+        elif node in adjoint and op != "input":
             for edge, factors in slopes(builder, node):
                 if edge >> 1 in active:
-                    gather(edge, reduce(mul, factors, adjoint[node]))
+                    gather(edge, reduce(mul, factors, adjoint[node]), node in builder.with_lanes)
     found = [adjoint.get(x.edge >> 1, 0) for x in inputs]
     return [0 if isinstance(x, Expr) and x.constant == 0 else x for x in found]

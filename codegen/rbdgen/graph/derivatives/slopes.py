@@ -33,6 +33,8 @@ class Moving:
     """The shape of the numbers that move it."""
     rates: Rates | None = None
     """Maps these numbers to rates of the elements; None if they are the rates themselves."""
+    lanes: frozenset[int] = frozenset()
+    """The numbers that have lanes."""
 
     @property
     def size(self) -> int:

@@ -77,6 +77,19 @@ def hinge() -> Robot:
     return rbdgen.load_robot(built.add_body("door", parent="base", type="revolute", axis=(0, 0, 1), **solid))
 
 
+def test_c_that_is_too_long_is_left_out_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of tiago_dual, with 101 degrees of freedom, would have more than 2 MB with all of its C."""
+    robot = hinge()
+    names = [*data_of(robot.show())["code"]]
+    assert names == list(SHOWN_AS_C)
+    monkeypatch.setattr("rbdgen.show.page.MOST_CODE", 0)
+    page = robot.show(functions=["minv"])
+    assert [*data_of(page)["code"]] == ["minv"]
+    assert page.missing == (
+        "the C of rnea, gravity, aba, crba is too long for a page; -f shows that of a function",
+    )
+
+
 def test_costs_of_a_small_machine_and_of_all_functions(tmp_path: Path) -> None:
     """Flash and stack are those of a folder for the machine; the functions that run are not counted twice."""
     if shutil.which("arm-none-eabi-gcc") is None:

@@ -31,7 +31,7 @@ class Choice:
     apart: Program | None = None
     """The straight line with the fewest operations, for batches, if `program` is another one."""
     tried: tuple[BodyAxes | None, ...] = ()
-    """The axes in which the last candidates of a straight line were traced."""
+    """The axes in which a straight line was traced; those that its own search found come last."""
 
 
 def faster_by_limbs(

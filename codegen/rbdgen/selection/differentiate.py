@@ -248,8 +248,8 @@ class Chooser:
         straight = self.lanes == 1 or not self.limbs or self.table is not None or made.coordinates
         if straight or not (by_limb or forced is None) or function.in_limbs is None:
             return line
-        tried = (self._along(made.of) if made.of.along else self._straight(made.of)).tried
-        on = (x for axes in tried for x in subjects(self.model, axes, sums=self.sums))
+        base = self._along(made.of) if made.of.along else self._straight(made.of)
+        on = (x for axes in base.tried[-1:] for x in subjects(self.model, axes, sums=self.sums))
         find = partial(
             cheapest_derivative_in_limbs, function, made, self.model, on, self.lanes, sums=self.sums
         )

@@ -17,39 +17,27 @@ from rbdgen.gpu.device import current_device, device_of
 from rbdgen.gpu.documentation import call_signature, docstring
 from rbdgen.gpu.kernel import Code, KernelFunction
 from rbdgen.gpu.stream import DEFAULT, stream_of
-from rbdgen.runtime.configuration import Manifold
+from rbdgen.runtime.described import Described
 from rbdgen.runtime.library import signature_of
 from rbdgen.runtime.manifest import MANIFEST
-from rbdgen.runtime.parameters import Parameters
 
 
-class KernelLibrary:
+class KernelLibrary(Described):
     """A robot's functions on a GPU, as attributes: `library.rnea(q, v, a)`, see `KernelFunction`.
 
-    No driver and no GPU are needed until an array is made or a function is called.
+    No driver and no GPU are needed until an array is made or a function is called. The methods of `manifold`
+    are for NumPy. If parameters stayed inputs, `library.update(p)` computes the table that functions take as
+    their last argument.
 
     Attributes:
-        nq, nv, nbodies, joint_names, frames, contacts: as in `Library`.
-        manifest: the contents of the folder's manifest.
         functions: the functions by name.
         dtype: the type of all arrays.
-        manifold: the configuration manifold; `manifold.neutral()` and its other methods are for NumPy.
-        parameters: the parameters that stayed inputs. `library.update(p)` computes the table that functions
-            take as their last argument.
+        Others are those of `Described`.
     """
 
     def __init__(self, manifest: Mapping[str, Any], code: Code) -> None:
-        self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
-        self.name: str = manifest["name"]
-        self.nq: int = manifest["nq"]
-        self.nv: int = manifest["nv"]
-        self.nbodies: int = manifest["nbodies"]
-        self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
-        self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
-        self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
+        super().__init__(manifest)
         self.dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
-        self.manifold = Manifold.of(manifest)
-        self.parameters = Parameters.of(manifest)
         functions = {
             name: KernelFunction(signature_of(name, facts), facts, code, manifest["real"])
             for name, facts in manifest["functions"].items()

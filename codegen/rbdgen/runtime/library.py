@@ -17,14 +17,14 @@ from .anchors import anchor_of
 from .arrays import Array, as_real, is_lazy, leading_axes
 from .bodies import Bodies
 from .compiled import Code
-from .configuration import Manifold
+from .described import Described
 from .documentation import call_signature, docstring, table
 from .extension import open_calls, open_extension
 from .function import Function
 from .lazy import LazyCall, in_whole_states
 from .manifest import MANIFEST, folder_of, manifest_of
 from .memory import MEMORY
-from .parameters import BaseParameters, Parameters, Update
+from .parameters import BaseParameters, Update
 from .pickled import Content, Revive
 from .plausible import Plausible
 from .rollout import Rollouts, Step
@@ -33,19 +33,15 @@ Frameworks = Callable[[str, "Library"], Any]
 """Makes the functions of a library for the framework with the given name: "casadi", "jax" or "torch"."""
 
 
-class Library:
+class Library(Described):
     """A robot's compiled functions, as attributes: `library.rnea(q, v, a)`. Attributes cannot be assigned.
 
+    If parameters stayed inputs, `library.update(p)` computes a table from their values, which other functions
+    take as their last argument. Without it, parameters have their defaults.
+
     Attributes:
-        nq, nv, nbodies: the lengths of q and of v, and the number of moving bodies.
-        manifest: the contents of the folder's manifest.
-        joint_names: the moving joints in order, without the floating base.
-        idx_q, idx_v: the indices in q and in v of the first element of each of these joints.
-        frames, contacts: the names of frames and of contacts, in the order of the functions.
         functions: the functions by name.
-        manifold: the configuration manifold, with the meaning of every element of q.
-        parameters: the parameters that stayed inputs. `library.update(p)` computes a table from their values,
-            which other functions take as their last argument. Without it, parameters have their defaults.
+        Others are those of `Described`.
     """
 
     def __init__(
@@ -56,16 +52,7 @@ class Library:
         self.content = content
         content.library = self
         self._digest = code.digest
-        self.manifest: Mapping[str, Any] = MappingProxyType(dict(manifest))
-        self.name: str = manifest["name"]
-        self.nq: int = manifest["nq"]
-        self.nv: int = manifest["nv"]
-        self.nbodies: int = manifest["nbodies"]
-        self.joint_names: tuple[str, ...] = tuple(joint["name"] for joint in manifest["joints"])
-        self.idx_q: tuple[int, ...] = tuple(joint["idx_q"] for joint in manifest["joints"])
-        self.idx_v: tuple[int, ...] = tuple(joint["idx_v"] for joint in manifest["joints"])
-        self.frames: tuple[str, ...] = tuple(frame["name"] for frame in manifest.get("frames", ()))
-        self.contacts: tuple[str, ...] = tuple(contact["name"] for contact in manifest.get("contacts", ()))
+        super().__init__(manifest)
         functions = {
             name: _function(signature_of(name, facts), facts, content, code, manifest["real"])
             for name, facts in manifest["functions"].items()
@@ -75,9 +62,7 @@ class Library:
             function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
         self.functions: Mapping[str, Function] = MappingProxyType(functions)
         self._dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
-        self.manifold = Manifold.of(manifest)
         self.plausible = Plausible(self.manifold, manifest["joints"])
-        self.parameters = Parameters.of(manifest)
         self.__dict__.update(functions)
         if self.parameters.names:
             bodies = Bodies(self.parameters.links, code.calls)

@@ -23,6 +23,7 @@ LOADER: Final = (
     "runtime/bodies.py",
     "runtime/compiled.py",
     "runtime/configuration.py",
+    "runtime/described.py",
     "runtime/documentation.py",
     "runtime/extension.py",
     "runtime/function.py",

@@ -57,7 +57,7 @@ def nanoseconds(compiler: Compiler, real: RealName, form: str, *, relinks: int, 
     with tempfile.TemporaryDirectory(prefix="sincos-") as name:
         folder = Path(name)
         header = TEMPLATES.get_template("c/sincos.h.jinja").render(
-            prefix="bench", real=real, fallback=True, vector=True, width=width, count=JOINTS
+            prefix="bench", real=real, fallback=True, vector=True, width=width, narrow=0, count=JOINTS
         )
         (folder / "sincos.h").write_text(header)
         source = folder / "timed.c"

@@ -308,6 +308,9 @@ def build(
         arch: the oldest processor on which the code runs: "native" (the default), "x86-64-v2", "x86-64-v3",
             "x86-64-v4" or "aarch64". For "cuda" the GPUs, such as "sm_90,sm_120"; "native" is that of this
             machine for `build`, and "sm_90" for `generate` and where there is none.
+        compiler: "gcc", "clang", or "auto": the one that is expected to compile a file to faster code. None
+            (the default) takes the compiler that the environment variable CC names, or the first of cc, gcc
+            and clang.
         contract: whether the compiler may fuse products and sums, which changes the last bits.
         trig: the source of sines and cosines: "builtin" (rbdgen's own, the default), "libm", or "input";
             with "input", functions take sines and cosines in place of angles.

@@ -18,6 +18,11 @@ Trig: TypeAlias = Literal["libm", "builtin", "input"]
 CACHE_SIZE: Final = "2 GB"
 """The default limit of the cache."""
 
+AUTO: Final = "auto"
+"""The compiler that stands for the faster one of gcc and clang for each file."""
+
+COMPILERS: tuple[str, ...] = (AUTO, "gcc", "clang")
+
 BOUNDS: Final = "bounds"
 """The name in `emit` that asks for bounds of values and rounding errors."""
 
@@ -54,6 +59,9 @@ class Options:
     arch: str = "native"
     """The oldest processor on which the code runs; batches are also compiled for newer ones. For the target
     cuda, the GPUs."""
+    compiler: str | None = None
+    """"gcc", "clang", or "auto" for the one that is expected to compile a file to faster code; None for the
+    compiler that the environment determines."""
     budget: int = 2_000_000
     """The largest estimated number of operations of an unrolled function; larger ones are refused."""
     ram: int | None = None
@@ -89,6 +97,8 @@ class Options:
     def __post_init__(self, knots: int) -> None:
         _choice("real", self.real, REALS)
         _choice("trig", self.trig, TRIGS)
+        if self.compiler is not None:
+            _choice("compiler", self.compiler, COMPILERS)
         for name in ("name", "target", "arch", "engine"):
             given = getattr(self, name)
             if not isinstance(given, str) and (given is not None or name != "name"):
@@ -178,8 +188,9 @@ class Options:
         return replace(self, emit=emit, ranges={}, tighten=0)
 
     def as_json(self) -> dict[str, Any]:
-        """The options as JSON values, for the manifest."""
+        """The options as JSON values, for the manifest, except `compiler`, which changes nothing in the C."""
         told = {**asdict(replace(self, ranges={})), "ranges": _plain(self.ranges)}
+        del told["compiler"]
         for name in ("same_bits", "params", "emit", "coordinates", "ranges", "tighten"):
             if told[name] == getattr(Options(), name):
                 del told[name]

@@ -71,7 +71,13 @@ compilers = pytest.mark.parametrize("compiler", COMPILERS)
 
 
 def header(
-    real: str, *, prefix: str = "r", vector: bool = True, width: int = 8, fallback: bool = False
+    real: str,
+    *,
+    prefix: str = "r",
+    vector: bool = True,
+    width: int = 8,
+    narrow: int = 0,
+    fallback: bool = False,
 ) -> str:
     environment = Environment(
         loader=FileSystemLoader(template_root()),
@@ -81,7 +87,13 @@ def header(
         keep_trailing_newline=True,
     )
     return environment.get_template("c/sincos.h.jinja").render(
-        prefix=prefix, real=real, vector=vector, width=width, fallback=fallback, count=COUNT
+        prefix=prefix,
+        real=real,
+        vector=vector,
+        width=width,
+        narrow=narrow,
+        fallback=fallback,
+        count=COUNT,
     )
 
 
@@ -96,7 +108,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
             folder = tmp_path_factory.mktemp("sincos")
             (folder / "sincos.h").write_text(header(real, vector=vector, **context))
             caller = CALLER + VECTOR_CALLER * vector
-            values = {"real": real, "count": COUNT, "vectors": VECTORS, "width": context.get("width", 8)}
+            width = context.get("width", 8)
+            if context.get("narrow") and "clang" not in compiler:
+                width = context["narrow"]
+            values = {"real": real, "count": COUNT, "vectors": VECTORS, "width": width}
             (folder / "caller.c").write_text(caller.format(**values))
             contraction = [] if any("contract" in flag for flag in flags) else ["-ffp-contract=off"]
             command = [compiler, "-std=c99", "-O2", "-fPIC", "-shared", *contraction, *flags]
@@ -214,8 +229,8 @@ def test_float_within_two_to_minus_23(build: Build, compiler: str, flags: list[s
 
 @reals
 @compilers
-@pytest.mark.parametrize("width", [2, 4, 8, 16])
-def test_one_result_in_every_form(build: Build, compiler: str, real: str, width: int) -> None:
+@pytest.mark.parametrize(("width", "narrow"), [(2, 0), (4, 0), (8, 0), (8, 4), (16, 8)])
+def test_one_result_in_every_form(build: Build, compiler: str, real: str, width: int, narrow: int) -> None:
     chance = np.random.default_rng(2)
     x = np.concatenate(
         [
@@ -227,7 +242,8 @@ def test_one_result_in_every_form(build: Build, compiler: str, real: str, width:
     ).astype(DTYPE[real])
     reference = build(COMPILERS[0], real, "-O0", vector=False)["one"](x)
     flags = ["-march=native"] if width == 8 else []
-    for name, form in build(compiler, real, *flags, width=width, fallback=width == 4).items():
+    context = {"width": width, "narrow": narrow, "fallback": width == 4 or narrow == 4}
+    for name, form in build(compiler, real, *flags, **context).items():
         for result, expected in zip(form(x), reference, strict=True):
             assert (result.view(BITS[real]) == expected.view(BITS[real])).all(), name
 

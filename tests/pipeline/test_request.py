@@ -44,6 +44,10 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"functions": ["rnea"], "budget": 10}, "the budget is 10"),
         ({"functions": ["rnea"], "target": "portable", "arch": "x86-64-v3"}, "has its own"),
         ({"functions": ["rnea"], "name": "class"}, "not usable as a name"),
+        ({"functions": ["rnea"], "compiler": "tcc"}, "is not known; choose from: auto, gcc, clang"),
+        ({"functions": ["rnea"], "compiler": ["gcc"]}, "is not known; choose from: auto, gcc, clang"),
+        ({"functions": ["rnea"], "compiler": ""}, "is not known; choose from: auto, gcc, clang"),
+        ({"functions": ["rnea"], "compiler": "auto", "contract": True}, "fuse different products and sums"),
     ],
 )
 def test_refused_before_any_work(options: dict[str, Any], message: str) -> None:

@@ -171,6 +171,8 @@ assert done.stdout.decode().strip() == str(toy.torque([1, 2], [3, 4]))
         {"flags": None},
         {"levels": ["x86-64-v9"]},
         {"levels": 3},
+        {"compiler": "gcc -fplugin=escaped.so"},
+        {"compiler": ["auto"]},
     ],
     ids=lambda changed: str(changed)[:60],
 )

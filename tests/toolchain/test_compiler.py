@@ -19,7 +19,9 @@ from rbdgen.toolchain.compiler import (
     Processes,
     check_flags,
     compile_all,
+    compilers_named,
     find_compiler,
+    find_compilers,
     link,
 )
 from rbdgen.toolchain.watch import FunctionsWatched, Watch
@@ -38,6 +40,41 @@ def test_identified(family: str) -> None:
 def test_default_is_the_first_there_is() -> None:
     assert find_compiler().command == find_compiler("").command
     assert find_compiler().command[0] in ("cc", "gcc", "clang")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_named_compilers(family: str) -> None:
+    """A name finds its compiler whatever the environment names; the environment's, if it is of that
+    family."""
+    for command in (None, *FAMILIES):
+        found, other = compilers_named(family, command)
+        assert (found.family, other) == (family, None)
+    assert compilers_named(family, f"env {family}")[0].command[1:] == (family,)
+    assert compilers_named(None, family) == (find_compiler(family), None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_auto_takes_all_families_there_are(
+    family: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first, other = compilers_named("auto", family)
+    assert first == find_compiler(family)
+    assert {first.family, *([other.family] if other else [])} == set(FAMILIES)
+    path = shutil.which(family)
+    assert path is not None
+    (tmp_path / "cc").symlink_to(path)
+    (tmp_path / family).symlink_to(path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert compilers_named("auto", None) == (find_compiler("cc"), None)
+    (missing,) = {"gcc", "clang"} - {family}
+    with pytest.raises(BuildError) as caught:
+        compilers_named(missing, None)
+    assert str(caught.value) == f"the C compiler '{missing}' is not there; install it (apt install {missing})"
+    (tmp_path / missing).symlink_to(path)  # as gcc is clang on macOS
+    assert list(find_compilers()) == [family]
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    with pytest.raises(BuildError, match="no C compiler found; install one"):
+        compilers_named("auto", None)
 
 
 def test_fingerprint_tells_flags_that_matter() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.toys import facts, inertia, torque, toys
 
@@ -17,14 +20,16 @@ from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.write import write_folder
 from rbdgen.errors import BuildError
+from rbdgen.runtime import open_library
 from rbdgen.toolchain import objects
 from rbdgen.toolchain.batch import ARCHITECTURES
 from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.compiler import find_compiler, find_compilers
 from rbdgen.toolchain.module import Toolchain, build, build_key, module_suffix, package_files
 from rbdgen.toolchain.watch import Watch
 
 FLAGS = ("-O1", "-ffp-contract=off")
+BOTH = all(shutil.which(name) for name in ("gcc", "clang"))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +65,8 @@ def test_manifest_says_what_the_compiler_made(built: Path, toolchain: Toolchain)
         "version": toolchain.compiler.version,
     }
     for facts_of_function in manifest["functions"].values():
+        assert facts_of_function["compiler"] == toolchain.compiler.family
+        assert {one["compiler"] for one in facts_of_function["batch"]} == {toolchain.compiler.family}
         assert facts_of_function["flags"] == list(toolchain.function_flags)
         assert "-O1" in facts_of_function["flags"]
         assert 50 < facts_of_function["object_bytes"] < 2000
@@ -119,6 +126,60 @@ def test_the_key_depends_on_all_that_matters(sources: Sources, toolchain: Toolch
     ]
     assert len({key, *others}) == 1 + len(others)
     assert build_key(sources, replace(toolchain, jobs=7)) == key
+
+
+@pytest.mark.skipif(not BOTH, reason="needs gcc and clang")
+@pytest.mark.parametrize("first", ["gcc", "clang"])
+def test_two_compilers_give_one_module(
+    first: str, built: Path, sources: Sources, toolchain: Toolchain, build_cache: Cache
+) -> None:
+    """Calls and batches are compiled by the family that is faster for each, whichever of them links."""
+    found = find_compilers(first)
+    compiler, other = found.values()
+    assert (compiler.family, list(found)) == (first, [first, other.family])
+    mixed = replace(toolchain, compiler=compiler, other=other)
+    folder = build(sources, mixed, build_cache)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    told = manifest["build"]
+    assert (told["compiler"], told["version"]) == (compiler.family, compiler.version)
+    assert told["other"] == {"compiler": other.family, "version": other.version}
+    for one in manifest["functions"].values():
+        assert (one["compiler"], [batch["compiler"] for batch in one["batch"]]) == ("clang", ["gcc"])
+        (batch,) = one["batch"]
+        assert one["flags"] == list(mixed.flags_by(mixed.for_calls()))
+        assert batch["flags"] in (list(mixed.batch_flags), list(mixed.flags_by(mixed.for_batches)))
+    q, v = np.random.default_rng(3).normal(size=(2, 37, 2))
+    one, two = open_library(built), open_library(folder)
+    for states in (np.s_[0], np.s_[:]):
+        assert one.torque(q[states], v[states]).tobytes() == two.torque(q[states], v[states]).tobytes()
+        for x, y in zip(one.inertia(q[states]), two.inertia(q[states]), strict=True):
+            assert x.tobytes() == y.tobytes()
+
+
+@pytest.mark.skipif(not BOTH, reason="needs gcc and clang")
+def test_objects_of_two_compilers_are_those_of_each_alone(sources: Sources, tmp_path: Path) -> None:
+    """The cache has one object for each file and compiler, whatever compiles the other files."""
+    compiler, other = find_compilers("gcc").values()
+    alone, cache = Toolchain(compiler, FLAGS, 2), Cache(tmp_path)
+    for tools in (alone, replace(alone, compiler=other)):
+        build(sources, tools, cache)
+    before = set(tmp_path.glob("object-*"))
+    build(sources, replace(alone, other=other), cache)
+    assert set(tmp_path.glob("object-*")) == before
+
+
+@pytest.mark.skipif(not BOTH or platform.machine() != "x86_64", reason="needs gcc and clang on x86-64")
+@pytest.mark.parametrize("flag", ["-march=x86-64-v4", "-march=x86-64-v3"])
+def test_the_compiler_depends_on_form_and_processor(flag: str) -> None:
+    """gcc needs 32 registers for vectors for limbs as lanes."""
+    for first in ("gcc", "clang"):
+        compiler, other = find_compilers(first).values()
+        tools = Toolchain(compiler, (flag, *FLAGS), other=other)
+        assert (tools.for_calls("bias").family, tools.for_batches.family) == ("clang", "gcc")
+        assert tools.for_calls("limbs").family == ("gcc" if flag.endswith("v4") else "clang")
+        alone = replace(tools, other=None)
+        assert {alone.for_calls("limbs"), alone.for_calls("bias"), alone.for_batches} == {compiler}
+        assert build_key(Sources("toy", {}), alone) != build_key(Sources("toy", {}), tools)
 
 
 def test_the_folder_is_a_package_of_its_own(built: Path, tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def _code_options(parsed: argparse.Namespace, functions: Iterable[str]) -> Optio
         engine=parsed.engine,
         contract=parsed.contract,
         arch=parsed.arch,
+        compiler=parsed.compiler,
         ram=getattr(parsed, "ram", None),
     )
 

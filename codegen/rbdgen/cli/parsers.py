@@ -396,6 +396,10 @@ def _add_code_options(group: argparse._ArgumentGroup, which: str) -> None:
         help="oldest processor: native (default), x86-64-v2, x86-64-v3, x86-64-v4, aarch64; or GPUs: sm_90",
     )
     group.add_argument(
+        "--compiler",
+        help="gcc, clang, or auto for the one that compiles a file to faster code (default: that of CC)",
+    )
+    group.add_argument(
         "--contract",
         action="store_true",
         help="let the compiler fuse products and sums, which changes the last bits",

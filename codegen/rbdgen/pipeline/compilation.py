@@ -8,10 +8,10 @@ from rbdgen.emit.package import EmitOptions, Sources
 from rbdgen.emit.tools import FORMS, Board, Kernels, ModuleFlags
 from rbdgen.errors import BuildError, OptionError
 from rbdgen.machine import available_cores
-from rbdgen.options import BOUNDS, Options, environment_compiler
+from rbdgen.options import AUTO, BOUNDS, Options, environment_compiler
 from rbdgen.pipeline.progress import Compiling, Progress
 from rbdgen.toolchain.batch import architecture
-from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.compiler import compilers_named
 from rbdgen.toolchain.cross import cross_compiler, refused_headers, with_figures
 from rbdgen.toolchain.module import Toolchain
 from rbdgen.toolchain.nvrtc import SHARED, architectures
@@ -27,11 +27,10 @@ def target_of(options: Options) -> Target:
 
 
 def toolchain_of(options: Options) -> Toolchain:
-    """The compiler and flags for the target of the options."""
+    """The compilers and flags for the target of the options."""
     _, levels = architecture(options.arch)
-    return Toolchain(
-        find_compiler(environment_compiler()), compiler_flags(options), available_cores(), levels
-    )
+    compiler, other = compilers_named(options.compiler, environment_compiler())
+    return Toolchain(compiler, compiler_flags(options), available_cores(), levels, other)
 
 
 def module_tools() -> Tools:
@@ -51,6 +50,8 @@ def compiler_flags(options: Options) -> tuple[str, ...]:
     Raises OptionError if the options contradict the target.
     """
     target = target_named(options.target)
+    if options.compiler is not None:
+        _check_compiler(options, target)
     if target.kernels:
         architectures(options.arch)
         _check_kernels(options)
@@ -70,6 +71,22 @@ def _fused(flags: Sequence[str], options: Options) -> list[str]:
     """The flags of a target, by which the compiler fuses operations if the options ask for it."""
     fast = {"-ffp-contract=off": "-ffp-contract=fast"} if options.contract else {}
     return [fast.get(flag, flag) for flag in flags]
+
+
+def _check_compiler(options: Options, target: Target) -> None:
+    """Raises OptionError if no C compiler of this machine compiles for the target, or if the bits would
+    depend on which of two compilers compiles a file.
+    """
+    asked = option("compiler", options.compiler)
+    if not target.runs_here:
+        raise OptionError(
+            f"{asked}: {option('target', target.name)} has its own compiler; leave one of them out"
+        )
+    if options.compiler == AUTO and options.contract:
+        raise OptionError(
+            f"{asked}: gcc and clang fuse different products and sums; leave {option('contract')} out, or "
+            "name one of the compilers"
+        )
 
 
 def _check_module(options: Options) -> None:

@@ -15,7 +15,7 @@ from rbdgen.graph.programs.narrowed import elements_read, narrowed
 from rbdgen.graph.programs.passes import FOR_BATCHES, FOR_CALLS, apply, released
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.verify import verify_program
-from rbdgen.machine import lanes
+from rbdgen.machine import VECTOR_BYTES, lanes
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.last_passes import finished, last_passes
@@ -27,6 +27,7 @@ from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.parameter_table import Table, table_of, with_table
 from rbdgen.selection.vectors import too_long_for_vectors
 from rbdgen.signature import BAR, DOT, Argument, SizedArgument, SizedSignature
+from rbdgen.toolchain.batch import register_bytes
 
 LONGEST_BATCH: Final = 100_000
 """The largest number of written operations for which a function gets a batch function. To compile a batch
@@ -137,6 +138,7 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         options.engine,
         sums=options.trig != "input",
         lanes=lanes(options.real) if vectors else 1,
+        registers=VECTOR_BYTES / register_bytes(options.arch),
         table=table,
         limbs=request.limbs_refused(function) is None,
         apart=not options.same_bits and options.trig != "libm",

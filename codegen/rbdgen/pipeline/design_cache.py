@@ -18,7 +18,7 @@ from rbdgen.pipeline.request import Request
 from rbdgen.resources import package_root, template_root
 from rbdgen.runtime.configuration import Manifold
 from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.compiler import compilers_named
 from rbdgen.toolchain.cross import cross_compiler
 
 
@@ -62,13 +62,15 @@ def _key(request: Request) -> str:
 
 
 def _measured_with(request: Request) -> str:
-    """The compiler with which a budget of flash is measured, if there is one."""
+    """The compilers with which a budget of flash is measured, if there is one."""
     if request.options.budget_flash is None:
         return ""
     target = request.target
     if target.module:
         return repr(module_tools())
-    return repr(cross_compiler(target) if target.embedded else find_compiler(environment_compiler()))
+    if target.embedded:
+        return repr(cross_compiler(target))
+    return repr(compilers_named(request.options.compiler, environment_compiler()))
 
 
 @cache

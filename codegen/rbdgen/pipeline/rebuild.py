@@ -14,11 +14,11 @@ from rbdgen.emit.package import Sources
 from rbdgen.errors import EmitError, LoadError
 from rbdgen.frameworks.functions import More, functions_of
 from rbdgen.machine import available_cores
-from rbdgen.options import environment_compiler
+from rbdgen.options import AUTO, environment_compiler
 from rbdgen.runtime import Library, open_library
 from rbdgen.toolchain.batch import ARCHITECTURES
 from rbdgen.toolchain.cache import user_cache
-from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.compiler import compilers_named
 from rbdgen.toolchain.module import Toolchain, built
 from rbdgen.toolchain.targets import TARGETS
 
@@ -45,16 +45,17 @@ def library_of(packed: bytes) -> Library:
     """
     try:
         made = json.loads(zlib.decompress(packed))
-        name, files, flags, levels = (made[key] for key in ("name", "files", "flags", "levels"))
+        keys = ("name", "files", "flags", "levels", "compiler")
+        name, files, flags, levels, compiler = (made[key] for key in keys)
     except (zlib.error, ValueError, RecursionError, KeyError, TypeError) as error:
         raise LoadError(f"a pickled library cannot be read ({error}); pickle it again") from error
     sources = Sources(name, files)
     try:
-        _check(sources, flags, levels)
+        _check(sources, flags, levels, compiler)
     except (EmitError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise LoadError(f"a pickled library is not as rbdgen made it ({error}); pickle it again") from error
-    compiler = find_compiler(environment_compiler())
-    toolchain = Toolchain(compiler, tuple(flags), available_cores(), tuple(levels))
+    first, other = compilers_named(compiler, environment_compiler())
+    toolchain = Toolchain(first, tuple(flags), available_cores(), tuple(levels), other)
     with built(sources, toolchain, user_cache()) as folder:
         return open_built(folder)
 
@@ -67,7 +68,7 @@ def open_built(folder: str | Path, more: More | None = None) -> Library:
     return open_library(folder, library_of, partial(functions_of, more))
 
 
-def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> None:
+def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str], compiler: str | None) -> None:
     """Raises an exception for a name or flag that rbdgen would not make, because names become paths, and
     flags become arguments of the compiler."""
     check_robot_name(sources.name)
@@ -88,3 +89,5 @@ def _check(sources: Sources, flags: Sequence[str], levels: Sequence[str]) -> Non
             raise ValueError(f"its compiler flag {flag!r}")
     if tuple(levels) not in _LEVELS:
         raise ValueError(f"its levels {levels!r}")
+    if compiler not in (None, AUTO):
+        raise ValueError(f"its compiler {compiler!r}")

@@ -102,6 +102,7 @@ def choose(
     forced: str | None = None,
     sums: bool = True,
     lanes: int = 1,
+    registers: float = LIMITS.registers,
     limbs: bool = True,
     apart: bool = False,
 ) -> Choice:
@@ -112,10 +113,11 @@ def choose(
 
     `axes` are those that the search found, or None to keep the model's own. `forced` names the form to take.
     `sums` is that of `subjects`. `lanes` is the number of values of a vector that neighbouring runs of a loop
-    may share (1 for none). `limbs` says whether alike limbs may be the lanes of vectors. `apart` says whether
-    batches may have a program of their own.
+    may share (1 for none), and `registers` the number of registers that this vector fills. `limbs` says
+    whether alike limbs may be the lanes of vectors. `apart` says whether batches may have a program of their
+    own.
     """
-    return _Choosing(function, model, axes, engine, forced, sums, lanes, limbs, apart).choice()
+    return _Choosing(function, model, axes, engine, forced, sums, lanes, registers, limbs, apart).choice()
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ class _Choosing:
     forced: str | None
     sums: bool
     lanes: int
+    registers: float
     limbs: bool
     apart: bool
 
@@ -195,7 +198,7 @@ class _Choosing:
             for choice, (_, form) in zip(choices, programs, strict=True)
             if not tried
             or (
-                fills_vectors(choice.program, self.lanes)
+                fills_vectors(choice.program, self.lanes, limbs=choice.lanes is not None)
                 and self._work(choice) < form.most_work * tried[0].cost.work
             )
         ]
@@ -227,12 +230,12 @@ class _Choosing:
 
     def _work(self, choice: Choice) -> float:
         """The work of the program that single calls run."""
-        return work_in_loops(choice.lanes or choice.program, self.lanes)
+        return work_in_loops(choice.lanes or choice.program, self.lanes, self.registers)
 
     @property
     def _registers(self) -> float:
         """The number of registers that a value takes per lane."""
-        return LIMITS.registers / self.lanes
+        return self.registers / self.lanes
 
     def _over_limbs(self, on: Iterator[tuple[str, ReducedModel]], most: float) -> InLimbs | None:
         """The straight line with alike limbs as lanes that takes the least work, if that is at most

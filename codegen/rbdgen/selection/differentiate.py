@@ -51,10 +51,7 @@ from rbdgen.selection.trace import Subject, trace_inner
 from rbdgen.signature import DOT, SizedArgument
 
 NEARLY = 1.1
-"""Other derivatives also go through the passes if they take at most this multiple of the operations of the
-cheapest one.
-"""
-
+"""Other derivatives also go through the passes if they take at most so many times the fewest operations."""
 
 LONG: Final = 10_000
 """From this number of operations on, whole derivatives take one round of the passes that reduce operations,
@@ -73,6 +70,7 @@ class Chooser:
     engine: str
     sums: bool = True
     lanes: int = 1
+    registers: float = LIMITS.registers
     table: Table | None = None
     limbs: bool = True
     apart: bool = False
@@ -237,6 +235,7 @@ class Chooser:
             forced=forced,
             sums=self.sums,
             lanes=lanes,
+            registers=self.registers,
             limbs=self.limbs,
             apart=self.apart,
         )

@@ -42,7 +42,9 @@ class Limits:
     Longer lines take long to design and to compile, and batches then run the loops.
     """
     registers: float = 2.0
-    """The number of registers of 32 bytes, as AVX2 has them, that the longest vectors fill."""
+    """The number of registers of 32 bytes, as AVX2 has them, that the longest vectors fill. Choices count
+    with more if the registers of the oldest processor are shorter.
+    """
     tried_lengths: int = 4
     """The number of lengths that are tried as the unit, the most frequent first."""
     least_unit: float = 1e-9

@@ -10,7 +10,7 @@ from typing import Final
 
 from rbdgen.emit.package import Sources
 from rbdgen.errors import OptionError
-from rbdgen.toolchain.compiler import Compilation
+from rbdgen.toolchain.compiler import Compilation, Compiler
 from rbdgen.wording import choose, option
 
 _X86: Final = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
@@ -26,6 +26,9 @@ ARCHITECTURES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 are compiled. The flag also names the oldest processor on which the module runs.
 """
 
+_SHORT: Final = frozenset({"x86-64-v2", "aarch64"})
+"""The architectures with vector registers of 16 bytes."""
+
 DISPATCH_FLAG: Final = "-DDISPATCH_LEVELS"
 
 
@@ -34,6 +37,14 @@ def architecture(name: str) -> tuple[str, tuple[str, ...]]:
     if name not in ARCHITECTURES:
         raise OptionError(f"{option('arch', name)} is not known; {choose(name, ARCHITECTURES)}")
     return ARCHITECTURES[name]
+
+
+def register_bytes(name: str) -> int:
+    """The bytes of a vector register with which the choice of forms counts for single calls.
+
+    It is 32 for `native`, whatever this machine is, so that the same options give the same C on all machines.
+    """
+    return 16 if name in _SHORT else 32
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,11 @@ class BatchFunction:
 
 
 def batch_functions(
-    sources: Sources, levels: tuple[str, ...], flags: Mapping[str, tuple[str, ...]], include: str
+    sources: Sources,
+    levels: tuple[str, ...],
+    flags: Mapping[str, tuple[str, ...]],
+    include: str,
+    compiler: Compiler,
 ) -> Iterator[BatchFunction]:
     """All batch functions of a folder. `flags` has the compiler's flags of each function. The symbols of
     different levels have different suffixes.
@@ -57,10 +72,12 @@ def batch_functions(
             continue
         path = f"../{sources.name}/{batch_function}"
         if not levels:
-            yield BatchFunction(name, "", Compilation(path, f"{name}_batch.o", (*flags[name], include)))
+            whole = Compilation(path, f"{name}_batch.o", (*flags[name], include), compiler)
+            yield BatchFunction(name, "", whole)
         symbols = (f"{sources.name}_{name}_batch", f"{sources.name}_{name}_rollout_batch")
         for level in levels:
             ending = level.rpartition("-")[2]
             own = (f"-march={level}", *(f"-D{symbol}={symbol}_{ending}" for symbol in symbols), include)
             kept = (flag for flag in flags[name] if not flag.startswith("-march="))
-            yield BatchFunction(name, level, Compilation(path, f"{name}_batch_{ending}.o", (*kept, *own)))
+            target = f"{name}_batch_{ending}.o"
+            yield BatchFunction(name, level, Compilation(path, target, (*kept, *own), compiler))

@@ -19,11 +19,15 @@ from time import perf_counter
 from typing import Final
 
 from rbdgen.errors import BuildError, either
+from rbdgen.options import AUTO
 from rbdgen.toolchain.watch import FunctionsWatched
 
 INSTALL: Final = "install one (apt install gcc python3-dev)"
 
 ANOTHER: Final = "name another compiler in CC"
+
+FAMILIES: Final = ("gcc", "clang")
+"""The kinds of compilers, which are also the names of their commands."""
 
 FUNCTION_FLAGS: Final = ("-std=c99", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fstack-usage")
 """Flags for emitted functions, in addition to those of the target. The code is position-independent and does
@@ -68,8 +72,16 @@ class Compiler:
                 f"this machine is {platform.machine()}: build with {native}, which every machine compiles"
             )
             remedy += f" for itself, or {ANOTHER}"
-        macros = _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull], remedy)
-        return hashlib.sha256(macros.encode()).hexdigest()
+        return hashlib.sha256(self._macros(flags, remedy).encode()).hexdigest()
+
+    def defines(self, macro: str, flags: Sequence[str]) -> bool:
+        """Whether a macro is predefined, such as that of an instruction set. Raises BuildError as
+        `fingerprint`.
+        """
+        return f"#define {macro} " in self._macros(flags, ANOTHER)
+
+    def _macros(self, flags: Sequence[str], remedy: str) -> str:
+        return _output([*self.command, *flags, "-dM", "-E", "-x", "c", os.devnull], remedy)
 
 
 def find_compiler(command: str | None = None) -> Compiler:
@@ -92,6 +104,40 @@ def find_compiler(command: str | None = None) -> Compiler:
         if shutil.which(name) is not None:
             return _identified((name,))
     raise BuildError(f"no C compiler found; {INSTALL} or name one in CC, or only write the C by --no-compile")
+
+
+def find_compilers(command: str | None = None) -> dict[str, Compiler]:
+    """One compiler of each family that is installed, by family. That of `find_compiler` comes first, and the
+    other one is found by the name of its family.
+
+    Raises:
+        BuildError: as `find_compiler`.
+    """
+    first = find_compiler(command)
+    found = {first.family: first}
+    for name in FAMILIES:
+        if name not in found and shutil.which(name) is not None:
+            other = _identified((name,))
+            found.setdefault(other.family, other)  # a command of this name may run the other compiler
+    return found
+
+
+def compilers_named(name: str | None, command: str | None) -> tuple[Compiler, Compiler | None]:
+    """The compiler that the option `compiler` names, or that of `find_compiler` if it names none. For "auto"
+    also that of the other family, if it is installed.
+
+    Raises:
+        BuildError: as `find_compiler`, or the compiler of this name is not installed.
+    """
+    if name is None:
+        return find_compiler(command), None
+    found = find_compilers(command)
+    if name == AUTO:
+        first, *others = found.values()
+        return first, others[0] if others else None
+    if name not in found:
+        raise BuildError(f"the C compiler '{name}' is not there; install it (apt install {name})")
+    return found[name], None
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:
@@ -143,6 +189,8 @@ class Compilation:
     source: str
     target: str
     flags: tuple[str, ...]
+    compiler: Compiler | None = None
+    """The compiler; None for the one that compiles whatever names none."""
 
 
 def compile_all(
@@ -153,6 +201,8 @@ def compile_all(
     watched: FunctionsWatched | None = None,
 ) -> dict[str, float]:
     """Compiles every source, `jobs` at a time, and returns the seconds that each source took.
+
+    `compiler` compiles the sources that name no compiler of their own.
 
     `watched` is notified when a compilation begins or ends. All running compilers are ended if one of them
     fails, or if an exception (including Ctrl-C) is raised.
@@ -167,7 +217,8 @@ def compile_all(
         if watched is not None:
             watched.begun(compilation.target)
         start = perf_counter()
-        command = [*compiler.command, *compilation.flags, "-c", compilation.source, "-o", compilation.target]
+        own = compilation.compiler or compiler
+        command = [*own.command, *compilation.flags, "-c", compilation.source, "-o", compilation.target]
         processes.run(command, folder, compilation.source)
         return compilation, perf_counter() - start
 

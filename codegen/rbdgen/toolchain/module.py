@@ -10,6 +10,7 @@ import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, Final
 from rbdgen.emit.package import MANIFEST, PRIVATE, Sources
 from rbdgen.errors import BuildError
 from rbdgen.figures.objects import object_bytes, stack_bytes
+from rbdgen.options import AUTO
 from rbdgen.toolchain.batch import DISPATCH_FLAG, BatchFunction, batch_functions
 from rbdgen.toolchain.cache import Cache
 from rbdgen.toolchain.compiler import (
@@ -30,7 +32,7 @@ from rbdgen.toolchain.compiler import (
     link,
 )
 from rbdgen.toolchain.objects import Objects
-from rbdgen.toolchain.tuning import BATCH_TUNING, TUNING
+from rbdgen.toolchain.tuning import BATCH_TUNING, FASTER_BATCHES, TUNING, faster_for_calls
 from rbdgen.toolchain.watch import Watch
 
 ORIGIN: Final = f"{PRIVATE}/origin.json"
@@ -38,37 +40,70 @@ ORIGIN: Final = f"{PRIVATE}/origin.json"
 flags and the levels.
 """
 
-NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS"
-"""The flag that turns `processor.c` into the constant that says for which processor the functions were
-compiled."""
+NEEDS_FLAG: Final = "-DPROCESSOR_NEEDS=rbdgen_{}"
+"""The flag that turns `processor.c` into the constant that says for which processor a compiler compiled."""
 
 _LINK_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {"darwin": ("-undefined", "dynamic_lookup")}
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The tools of a build: the compiler, its flags, and the number of compilers that run together."""
+    """The tools of a build: compilers, their flags, and the number of compilations that run together."""
 
     compiler: Compiler
+    """The compiler that also links the module and compiles what binds it to Python."""
     flags: tuple[str, ...]
     jobs: int = 1
     levels: tuple[str, ...] = ()
     """Instruction sets for which batch functions are compiled, all of them in one module; empty for the
     target's own.
     """
+    other: Compiler | None = None
+    """A compiler of the other family, for the functions or batch functions that it compiles to faster code;
+    None to compile everything by `compiler`.
+    """
 
     def __post_init__(self) -> None:
         check_flags(self.flags)
 
+    def for_calls(self, form: str = "") -> Compiler:
+        """The compiler of a function of this form."""
+        if self.other is None:
+            return self.compiler
+        return self._of(faster_for_calls(form, long_registers=self._long_registers))
+
+    @property
+    def for_batches(self) -> Compiler:
+        """The compiler of batch functions."""
+        return self._of(FASTER_BATCHES)
+
+    @property
+    def compilers(self) -> tuple[Compiler, ...]:
+        """All compilers that may compile something."""
+        return (self.compiler,) if self.other is None else (self.compiler, self.other)
+
+    def _of(self, family: str) -> Compiler:
+        return self.other if self.other is not None and self.other.family == family else self.compiler
+
+    @cached_property
+    def _long_registers(self) -> bool:
+        return self.compiler.defines("__AVX512F__", self.flags)
+
+    def flags_by(self, compiler: Compiler) -> tuple[str, ...]:
+        """All flags with which this compiler compiles a function, or a batch function whose results are
+        matrices.
+        """
+        return (*FUNCTION_FLAGS, *self.flags, *TUNING[compiler.family])
+
     @property
     def function_flags(self) -> tuple[str, ...]:
-        """All flags for a function, and for a batch function whose results are matrices."""
-        return (*FUNCTION_FLAGS, *self.flags, *TUNING[self.compiler.family])
+        """All flags for a function of most forms."""
+        return self.flags_by(self.for_calls())
 
     @property
     def batch_flags(self) -> tuple[str, ...]:
         """All flags for a batch function whose results are vectors."""
-        return (*FUNCTION_FLAGS, *self.flags, *BATCH_TUNING[self.compiler.family])
+        return (*FUNCTION_FLAGS, *self.flags, *BATCH_TUNING[self.for_batches.family])
 
 
 def build(sources: Sources, toolchain: Toolchain, cache: Cache, watch: Watch | None = None) -> Path:
@@ -108,11 +143,12 @@ def build_key(sources: Sources, toolchain: Toolchain) -> str:
     import cffi  # noqa: PLC0415  (only builds need it)
     import numpy as np  # noqa: PLC0415
 
+    compilers = toolchain.compilers
     content = {
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.files.items()},
         "flags": [toolchain.function_flags, toolchain.batch_flags, BINDING_FLAGS],
-        "compiler": [toolchain.compiler.family, toolchain.compiler.version],
-        "machine": toolchain.compiler.fingerprint(toolchain.flags),
+        "compilers": [[one.family, one.version] for one in compilers],
+        "machine": [one.fingerprint(toolchain.flags) for one in compilers],
         "python": [sys.implementation.cache_tag, sysconfig.get_config_var("EXT_SUFFIX"), sys.platform],
         "cffi": cffi.__version__,
         "numpy": np.__version__,
@@ -157,14 +193,20 @@ def _compile_package(
     here = f"-I../{sources.name}"
     functions = dict(sources.c_sources())
     dispatch = (DISPATCH_FLAG,) if toolchain.levels else ()
-    flags = toolchain.function_flags
     single, batch = function_compilations(sources, toolchain)
     private = f"../{sources.name}/{PRIVATE}"
+    compilers = {"needs": toolchain.compiler, "other_needs": toolchain.other or toolchain.compiler}
+    needs = [
+        Compilation(
+            f"{private}/processor.c", f"_{name}.o", (*toolchain.flags_by(by), NEEDS_FLAG.format(name)), by
+        )
+        for name, by in compilers.items()
+    ]
     glue = [
         Compilation(f"{private}/binding.c", "_states.o", (*BINDING_FLAGS, *dispatch, here)),
         Compilation(f"{private}/threads.c", "_threads.o", BINDING_FLAGS),
         Compilation(f"{private}/processor.c", "_processor.o", BINDING_FLAGS),
-        Compilation(f"{private}/processor.c", "_needs.o", (*flags, NEEDS_FLAG)),
+        *needs,
         Compilation("binding.c", "_binding.o", (*BINDING_FLAGS, f"-I{private}", f"-I{include}")),
     ]
     calls = Compilation(f"{private}/calls.c", "calls.o", (*BINDING_FLAGS, *_numpy_flags(include)))
@@ -183,13 +225,14 @@ def _compile_package(
     manifest = _completed(sources.manifest, toolchain, modules, objects, taken)
     for batch_function in batch:
         manifest["functions"][batch_function.function]["batch"].append(
-            _batch_facts(batch_function, objects, seconds)
+            _batch_facts(batch_function, toolchain.for_batches, objects, seconds)
         )
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     origin = {
         "manifest": sources.files[MANIFEST],
         "flags": list(toolchain.flags),
         "levels": list(toolchain.levels),
+        "compiler": None if toolchain.other is None else AUTO,
     }
     (folder / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
 
@@ -209,19 +252,21 @@ def function_compilations(
     that of the sources.
     """
     here = f"-I../{sources.name}"
-    flags = toolchain.function_flags
+    told = sources.manifest["functions"]
     vectors = {
-        name
-        for name, facts in sources.manifest["functions"].items()
-        if all(len(output["shape"]) == 1 for output in facts["outputs"])
+        name for name, facts in told.items() if all(len(output["shape"]) == 1 for output in facts["outputs"])
     }
     functions = dict(sources.c_sources())
-    own = {name: toolchain.batch_flags if name in vectors else flags for name in functions}
-    single = [
-        Compilation(f"../{sources.name}/{file}", f"{name}.o", (*flags, here))
-        for name, file in functions.items()
-    ]
-    return single, list(batch_functions(sources, toolchain.levels, own, here))
+    own = {
+        name: toolchain.batch_flags if name in vectors else toolchain.flags_by(toolchain.for_batches)
+        for name in functions
+    }
+    single = []
+    for name, file in functions.items():
+        by = toolchain.for_calls(told[name]["form"])
+        flags = (*toolchain.flags_by(by), here)
+        single.append(Compilation(f"../{sources.name}/{file}", f"{name}.o", flags, by))
+    return single, list(batch_functions(sources, toolchain.levels, own, here, toolchain.for_batches))
 
 
 def _linked(
@@ -249,7 +294,9 @@ def _completed(
 ) -> dict[str, Any]:
     """The manifest with the results of the compiler."""
     for name, facts in manifest["functions"].items():
-        facts["flags"] = list(toolchain.function_flags)
+        compiler = toolchain.for_calls(facts["form"])
+        facts["compiler"] = compiler.family
+        facts["flags"] = list(toolchain.flags_by(compiler))
         facts["object_bytes"] = object_bytes(objects / f"{name}.o")
         facts["stack_bytes"] = stack_bytes(objects / f"{name}.su")
         facts["seconds"] = round(seconds[name], 3)
@@ -261,12 +308,17 @@ def _completed(
         "compiler": toolchain.compiler.family,
         "version": toolchain.compiler.version,
     }
+    if toolchain.other is not None:
+        manifest["build"]["other"] = {
+            "compiler": toolchain.other.family,
+            "version": toolchain.other.version,
+        }
     manifest["files"] = [*manifest["files"], *files, ORIGIN]
     return manifest
 
 
 def _batch_facts(
-    batch_function: BatchFunction, objects: Path, seconds: Mapping[str, float]
+    batch_function: BatchFunction, compiler: Compiler, objects: Path, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
     """The facts of the compilation of a batch function. If one source is compiled several times, the seconds
     are those of the last.
@@ -274,6 +326,7 @@ def _batch_facts(
     compilation = batch_function.compilation
     return {
         "level": batch_function.level,
+        "compiler": compiler.family,
         "flags": [flag for flag in compilation.flags if not flag.startswith("-I")],
         "object_bytes": object_bytes(objects / compilation.target),
         "seconds": round(seconds[compilation.source], 3),

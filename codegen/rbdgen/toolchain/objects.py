@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from posixpath import dirname, normpath
 from typing import Final
@@ -33,7 +33,8 @@ class Objects:
     ) -> None:
         """`name` and `files` are those of the folder; `flags` are those that name the machine."""
         self._name, self._files = name, files
-        self._compiler, self._flags, self._cache = compiler, flags, cache
+        self._compiler, self._cache = compiler, cache
+        self._machine = lru_cache(lambda compiler: compiler.fingerprint(flags))
 
     def compile(
         self,
@@ -88,12 +89,9 @@ class Objects:
             texts = self._texts(self._file(one))
         except KeyError:
             return None
-        content = [self._compiler.command, self._machine, one.flags, self._name, texts]
+        compiler = one.compiler or self._compiler
+        content = [compiler.command, self._machine(compiler), one.flags, self._name, texts]
         return f"object-{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
-
-    @cached_property
-    def _machine(self) -> str:
-        return self._compiler.fingerprint(self._flags)
 
     def _file(self, one: Compilation) -> str:
         return one.source.removeprefix(f"../{self._name}/")

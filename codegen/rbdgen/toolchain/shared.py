@@ -50,9 +50,9 @@ def shared_library(
             name = one.target.removesuffix(".o")
             if name in called:
                 functions[name] = [one]
-        flags = toolchain.function_flags
+        flags, by = toolchain.function_flags, toolchain.for_calls()
         for k, file in enumerate(callers):
-            caller = Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", flags)
+            caller = Compilation(f"../{sources.name}/{file}", f"_caller{k}.o", flags, by)
             functions[Path(file).stem] = [caller]
         made = Objects(sources.name, {**texts, **callers}, toolchain.compiler, toolchain.flags, cache)
         made.compile(functions, [], objects, toolchain.jobs, watch or Watch())

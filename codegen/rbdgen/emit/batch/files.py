@@ -107,6 +107,7 @@ def _sincos(folder: Folder) -> str:
         fallback=True,
         vector=True,
         width=f"{folder.robot.macro}_LANES",
+        narrow=0,
         count=0,
     )
 

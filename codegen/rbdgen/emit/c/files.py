@@ -66,6 +66,7 @@ def _sincos(folder: Folder) -> str:
         fallback=options.extensions,
         vector=options.extensions,
         width=lanes(options.real),
+        narrow=lanes(options.real) // 2,
         count=most_angles(folder.functions),
     )
 

@@ -257,7 +257,7 @@ JOINED_WORK: Final = 1.0
 """The work for each lane that is added to the others."""
 
 ANGLE_WORK: Final = 6.0
-"""The work for each angle, if sines and cosines are computed eight at a time."""
+"""The work for each angle, if sines and cosines are computed several at a time."""
 
 ADDITION_BYTES: Final = 10
 """The bytes of code of an addition of numbers or vectors, by gcc and clang."""

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selection.test_limbs import CASES
-from support.limbs import with_limbs
+from support.limbs import CASES, with_limbs
 from support.robots import robot
 from support.states import random_inputs
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.limbs import loops_in_limbs, with_limbs
+from support.limbs import CASES, LEG, SLIDE, loops_in_limbs, with_limbs
 from support.momentum import MOMENTUM
 from support.robots import robot
 from support.states import random_inputs
@@ -37,14 +37,6 @@ from rbdgen.selection.choose import subjects
 from rbdgen.selection.limb_table import LimbTable
 from rbdgen.selection.limbs import InLimbs, cheapest_in_limbs, trace_in_limbs
 from rbdgen.selection.trace import trace_graph
-
-LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
-
-CASES: list[tuple[Sequence[Sequence[str]], Base, int]] = [
-    ([LEG] * 4, "floating", 4),
-    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG, LEG], "floating", 2),  # two pairs, and two single limbs
-    ([SLIDE] * 2, "fixed", 2),  # no trunk
-]
 
 FUNCTIONS = ("rnea_fext", "gravity", "aba", "crba", "minv")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +16,15 @@ from rbdgen.model.model import Model
 from rbdgen.model.reduce import reduce
 from rbdgen.selection.limbs import InLimbs, cheapest_loop_in_limbs
 from rbdgen.selection.trace import trace_program
+
+LEG, SLIDE = ("revolute", "revolute"), ("revolute", "prismatic", "revolute")
+
+CASES: Final[list[tuple[Sequence[Sequence[str]], Base, int]]] = [
+    ([LEG] * 4, "floating", 4),
+    ([SLIDE, LEG, ("prismatic",), SLIDE, LEG, LEG], "floating", 2),  # two pairs, and two single limbs
+    ([SLIDE] * 2, "fixed", 2),  # no trunk
+]
+"""Limbs, with the base of the robot and the number of lanes."""
 
 
 def with_limbs(

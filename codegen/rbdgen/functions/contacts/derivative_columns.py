@@ -32,6 +32,7 @@ from rbdgen.functions.derivatives.columns import (
     transposed_times,
     without,
 )
+from rbdgen.functions.derivatives.forward import from_classical
 from rbdgen.functions.derivatives.known_columns import KNOWN_BY_V, KnownColumns
 from rbdgen.functions.inertia_matrix.inverse import unit_lower_inverse
 from rbdgen.model.contacts import Contact
@@ -43,8 +44,11 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 
-def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = False) -> LoopedForm:
-    """The loops for da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv).
+def contact_aba_derivatives_columns(
+    reduced: ReducedModel, *, anchored: bool = False, values: bool = False
+) -> LoopedForm:
+    """The loops for da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv). With
+    `values`, a (nv) and lambda (nc) come first.
 
     Inputs are q, v, tau, active, mu and, if contacts are `anchored`, gains and anchor.
     """
@@ -53,10 +57,11 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = F
     anchors = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
     columns = known.unknown["v"]
     solver = Solver(model)
+    solved_for = {"a": nv, "forces": nc} if values else {}
     prepared = FormLoop(
         "prepare",
         lambda x: {
-            **prepare(reduced, x, columns, anchored=anchored),
+            **prepare(reduced, x, columns, anchored=anchored, values=values),
             **known.values(x),
             **unfelt(known, nc)[1],
         },
@@ -66,6 +71,7 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = F
             **{name: access for name, access in solver.shared.items() if name != "W"},
             **{name: MatrixView(name, nv).block(range(size), columns) for name, size in solver.rows.items()},
             "transposed_W": whole("transposed_W", nv * nv),
+            **{name: whole(name, size) for name, size in solved_for.items()},
             **known.writes,
             **unfelt(known, nc)[0],
         },
@@ -81,7 +87,7 @@ def contact_aba_derivatives_columns(reduced: ReducedModel, *, anchored: bool = F
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
         **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G", "R")},
     }
-    outputs = dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
+    outputs = solved_for | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
     return LoopedForm((*loops, *known.shifts()), outputs, scratch)
 
@@ -212,8 +218,13 @@ def moving_dofs(model: Model, contact: Contact) -> set[int]:
     return {groups[k] for joint in paths for k in range(joint.idx_v, joint.idx_v + joint.nv)}
 
 
-def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, anchored: bool) -> Arrays:
-    """Compute the quantities that do not depend on the column, and the right-hand sides of these columns."""
+def prepare(
+    reduced: ReducedModel, x: State, columns: Sequence[int], *, anchored: bool, values: bool
+) -> Arrays:
+    """Compute the quantities that do not depend on the column, and the right-hand sides of these columns.
+
+    With `values`, a and lambda are among the quantities.
+    """
     model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
     s = System.of(reduced, x, anchored=anchored)
     b_q, b_v = torque_derivatives(reduced, s, x)
@@ -235,6 +246,9 @@ def prepare(reduced: ReducedModel, x: State, columns: Sequence[int], *, anchored
         "inverse_D_G": s.admittance.inverse_diagonal,
         "R": R,
     }
+    if values:
+        given["a"] = from_classical(model, x.v, s.a)[: coupling.independent]
+        given["forces"] = Solver(model).to_world(given, s.forces)
     minus = {"b_q": b_q, "b_v": b_v, "c_q": c_q, "c_v": c_v}
     right = {"turned": turned, **{name: [list(map(neg, row)) for row in m] for name, m in minus.items()}}
     if anchored:

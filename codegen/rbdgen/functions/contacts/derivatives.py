@@ -28,10 +28,13 @@ from rbdgen.spatial.scalar import Scalar, add, neg, sub, unnamed
 from rbdgen.sweeps.inputs import State
 
 
-def contact_aba_derivatives(model: Model, x: State, *, anchored: bool = False) -> Outputs:
+def contact_aba_derivatives(
+    model: Model, x: State, *, anchored: bool = False, values: bool = False
+) -> Outputs:
     """Compute da_dq, da_dv, da_dtau (nv, nv) and dlambda_dq, dlambda_dv, dlambda_dtau (nc, nv), row-major.
 
-    With `anchored`, contacts are anchored, which adds kp e + kd J v to J a + d.
+    With `anchored`, contacts are anchored, which adds kp e + kd J v to J a + d. With `values`, a (nv) and
+    lambda (nc) come first.
     """
     coupling, n = model.coupling, model.coupling.independent
     a, forces = contact_dynamics(model, replace(x, tau=less(model, x)), anchored=anchored)
@@ -55,7 +58,8 @@ def contact_aba_derivatives(model: Model, x: State, *, anchored: bool = False) -
     unit = [[int(i == k) for k in range(n)] for i in range(n)]
     solved = [columns(tau_q, d_q), columns(tau_v, d_v), columns(unit, [[0] * n for _ in J])]
     parts = [[column[part] for column in by] for part in (0, 1) for by in solved]
-    return [flat(list(zip(*part, strict=True))) for part in parts]
+    derivatives = [flat(list(zip(*part, strict=True))) for part in parts]
+    return [a, forces, *derivatives] if values else derivatives
 
 
 def pull_derivatives(model: Model, x: State) -> tuple[Rows, Rows]:

@@ -80,7 +80,7 @@ def test_operations(name: str, robot: Robot, most: int) -> None:
 @pytest.mark.parametrize(
     ("name", "robot", "form"),
     [
-        ("reach", ARM, None),
+        pytest.param("reach", ARM, None, marks=pytest.mark.campaign),
         ("rnea", BALL, "columns"),
         ("rnea", BALL, "rows"),
         ("rnea", BALL, "derivatives"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.carts import motions
+from support.few import few
 
 import rbdgen
 from rbdgen.errors import ArrayTypeError, ArrayValueError, LoadError
@@ -118,7 +119,7 @@ def test_refused(jax: Any, arm: Library, call: Callable[[Any, Any], Any], messag
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("name", ["arm", "cart"])
+@pytest.mark.parametrize("name", few(["cart"], ["arm", "cart"]))
 def test_hessians(jax: Any, name: str, request: pytest.FixtureRequest) -> None:
     """Hessians in three ways, under jit and vmap, are compared with differences of gradients along possible
     motions."""

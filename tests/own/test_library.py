@@ -98,7 +98,7 @@ def test_folder_for_a_small_machine(tmp_path: Path) -> None:
 OPTIONS: list[dict[str, Any]] = [{"real": "float"}, {"packed": True}, {"trig": "libm"}, {"savings": False}]
 
 
-@pytest.mark.parametrize("options", few(OPTIONS[:2], OPTIONS))
+@pytest.mark.parametrize("options", few(OPTIONS[:1], OPTIONS))
 def test_options(options: dict[str, Any]) -> None:
     library = rbdgen.build(QUADRUPED, functions=[terms], **options)
     given = drawn(library, "terms")

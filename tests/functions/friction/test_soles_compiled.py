@@ -147,6 +147,7 @@ def test_the_emitted_self_test_has_the_interpreters_bits(real: Any) -> None:
     }
 
 
+@pytest.mark.campaign
 def test_in_float() -> None:
     """In float, most steps are nearly as good, and their velocities differ little."""
     inputs = near_ground(robot().model, 200)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.few import few
 from support.frames import with_feet, with_tool
 from support.robots import robot
 
@@ -22,7 +23,7 @@ from rbdgen.pipeline.design import count
 GOLDEN = Path(__file__).parents[2] / "golden" / "chosen_counts"
 
 
-@pytest.mark.parametrize("x", CONVENTIONS)
+@pytest.mark.parametrize("x", few(["local", "aligned"], CONVENTIONS))
 def test_a_force_moves_the_frame_as_its_inertia_says(x: str) -> None:
     """With tau = J^T F, the frame's acceleration A satisfies Lambda A + bias = F."""
     arm = rbdgen.load_robot("arm7", frames=["link7"])

@@ -28,7 +28,7 @@ BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
 """The bases of robots; all others are fixed."""
 
 
-QUICK = {"quadruped12": ("rnea", "crba", "aba", "minv"), "humanoid30": ("rnea",)}
+QUICK = {"quadruped12": ("rnea", "aba", "crba", "minv"), "humanoid30": ("rnea",)}
 """The functions of large robots that take a few seconds; `make test-long` counts all of them."""
 
 

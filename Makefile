@@ -9,6 +9,7 @@ demo: .venv/run
 	$(BIN)/rbdgen robots/arm7.urdf -o build/demo
 	$(BIN)/python examples/demo.py build/demo
 
+# To save time, it compiles large sources without optimisation; test-long compiles them as users do.
 test: .venv/develop
 	$(BIN)/pytest -n 2 --dist worksteal
 

@@ -30,7 +30,7 @@ from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("damaged cache", "damaged package", "builds at once", "regenerated and loaded")
 SIZE = 150
-SMALL = 6
+SMALL = 3
 
 PENDULUM, OTHER = PATHS["double_pendulum"], PATHS["planar3r"]
 

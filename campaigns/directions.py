@@ -40,7 +40,7 @@ KINDS = ROBOTS
 
 SIZE = 10_000
 
-SMALL = 10
+SMALL = 4
 
 STATES = ("random", "special", "fast")
 

@@ -22,7 +22,7 @@ from campaigns.tally import Tally
 
 KINDS = ("variables", "compilers", "streams", "limits", "folders")
 SIZE = 200
-SMALL = 6
+SMALL = 3
 
 ROBOT = str(PATHS["double_pendulum"])
 

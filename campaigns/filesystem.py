@@ -33,7 +33,7 @@ from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("errors", "Ctrl-C", "kill -9")
 SIZE = 600
-SMALL = 15
+SMALL = 8
 
 CALLS = ("open", "mkdir", "rename", "replace", "unlink", "remove", "rmdir", "scandir", "listdir", "stat",
 "lstat", "chmod", "link",

@@ -270,7 +270,7 @@ class Attempt:
             engine="graph",
         )
         try:
-            return design_function((Request(subject.robot, options), subject.axes, None))
+            return design_function((Request(subject.robot, options), subject.axes, None, {}))
         except (OptionError, ModelError):  # loops over bodies are not possible for every tree
             return None
         except Exception as error:

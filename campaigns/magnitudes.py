@@ -30,7 +30,7 @@ from rbdgen.sweeps.inputs import State, coordinates
 
 KINDS = ("malformed numbers", "extreme numbers", "options")
 SIZE = 1000
-SMALL = 10
+SMALL = 5
 
 MALFORMED = (
     "", " ", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "0x10", "1_000", "1,5", "١",

@@ -47,7 +47,7 @@ KINDS = ROBOTS
 
 SIZE = 2000
 
-SMALL = 10
+SMALL = 4
 
 ALWAYS = ("rnea_dparams", "aba_dparams", "rnea", "aba")
 
@@ -148,7 +148,7 @@ class Subject:
         def designed(name: str) -> FunctionSource:
             own = {of: form for of, form in variants.items() if of == name}
             alone = replace(options, functions=(name,), variants=own)
-            return design_function((Request(self.robot, alone), axes, table))
+            return design_function((Request(self.robot, alone), axes, table, {}))
 
         made: dict[str, FunctionSource] = {}
         for k, name in names.items():

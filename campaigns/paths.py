@@ -75,7 +75,7 @@ def designed_results(robot: Robot, inputs: Inputs, rng: np.random.Generator) -> 
     forced = forms[rng.integers(len(forms))] if rng.random() < 1 / 3 else None
     options = Options(functions=(name,), variants={name: forced.form.name} if forced else {})
     try:
-        design = design_function((Request(robot, options), search(robot.model), None))
+        design = design_function((Request(robot, options), search(robot.model), None, {}))
         outputs = run(design.program, inputs, BUILT_IN)
     except Exception as error:
         yield f"designed {forced or name}", forced or forms[0], error
@@ -119,7 +119,7 @@ def _compiled(robot: Robot, options: Options, inputs: Inputs) -> Iterator[Verdic
     [name] = options.functions
     signature = TABLE[name].signature.sized(robot.model.sizes)
     arrays = [inputs[x.name].reshape(STATES, *x.shape) for x in signature.inputs]
-    program = design_function((Request(robot, options), search(robot.model), None)).program
+    program = design_function((Request(robot, options), search(robot.model), None, {})).program
     expected = list(run(program, inputs, BUILT_IN).values())
     rows = [_tuple(function(*(x[k] for x in arrays))) for k in range(STATES)]
     singles = [np.stack(column) for column in zip(*rows, strict=True)]

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from support.few import sample
-from support.session import shared_cores, verified_printers
+from support.session import quick_compiler, shared_cores, verified_printers
 
 from rbdgen.toolchain.cache import Cache
 
@@ -99,6 +99,16 @@ def _printers_verify() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _cores() -> Iterator[None]:
     with shared_cores():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compiles large sources without optimisation, unless campaigns or many random examples are run."""
+    if request.config.getoption("markexpr") != "not campaign":
+        yield
+        return
+    with quick_compiler(tmp_path_factory.mktemp("compiler")):
         yield
 
 

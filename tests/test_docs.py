@@ -175,16 +175,6 @@ def test_rollouts_with_contacts_slide_as_is_told(capsys: pytest.CaptureFixture[s
     assert np.abs(gaps[-1]).max() < 1e-5
 
 
-@pytest.mark.filterwarnings("ignore")  # warnings of the frameworks
-@pytest.mark.parametrize(("framework", "heading"), [("jax", "JAX"), ("torch", "PyTorch")])
-def test_functions_of_jax_and_pytorch(
-    framework: str, heading: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip(framework)
-    exec(example("frameworks.md", heading), {})
-    assert f"```\n{capsys.readouterr().out}```" in page("frameworks.md")
-
-
 @pytest.mark.parametrize(
     "name",
     [

@@ -81,6 +81,7 @@ def test_mjx_stands_in_the_same_way() -> None:
     np.testing.assert_allclose(found[..., :3], theirs[..., 1:4], rtol=0, atol=4e-3)
 
 
+@pytest.mark.campaign
 def test_without_mjx_its_row_is_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.covers import directions, outside_of_all, surface_of, uncovered
+from support.few import examples
 
 from rbdgen.description.shapes.covers.fit import fitted
 from rbdgen.description.shapes.covers.surface import Field, divided, nearest, points_of, surfaces
@@ -40,7 +41,7 @@ def check(triangles: Array, count: int) -> None:
     assert outside_of_all(triangles.reshape(-1, 3), capsules).max() <= 0
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(6, 12), deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 3), st.sampled_from([1e-3, 1.0, 1e3]))
 def test_random_triangles_are_held(seed: int, triangles: int, count: int, scale: float) -> None:
     check(scale * np.random.default_rng(seed).standard_normal((triangles, 3, 3)), count)

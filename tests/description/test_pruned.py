@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.few import examples
 from support.random_urdf import robots
 from support.robots import BUNDLED
 
@@ -60,7 +61,7 @@ def tau(robot: Robot, *state: Any) -> Any:
     return rbdgen.trace(robot, "rnea")(*state).full().ravel()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10, 25), deadline=None)
 @given(robots(), st.integers(0, 2**32 - 1))
 def test_a_locked_robot_is_the_whole_one_held_still(text: str, seed: int) -> None:
     """A locked joint has a constant position, no velocity and no acceleration; its torque is left out."""

@@ -141,6 +141,7 @@ def with_tail(points: int) -> rbdgen.Robot:
     return replace(robot, model=replace(robot.model, contacts=(*robot.model.contacts, *more)))
 
 
+@pytest.mark.campaign
 def test_code_of_the_solver_does_not_grow(tmp_path: Path) -> None:
     """More sweeps, Newton steps and contacts take the code of few, except for tables of offsets."""
     pinned_compiler()

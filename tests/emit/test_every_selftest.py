@@ -23,7 +23,7 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.table import ALL, lookup
 from rbdgen.graph.programs.run import run
-from rbdgen.machine import REALS
+from rbdgen.machine import REALS, Real
 from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
@@ -126,45 +126,47 @@ def designs_of(robot: Robot, options: Options) -> list[FunctionSource]:
 
 
 CASES = [
-    (name, params, directions)
+    (name, params, directions, real)
     for name in MAKERS
     for params in ((), PARAMETERS)
     for directions in (False, True)
+    for real in REALS
 ]
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "directions"),
+    ("name", "params", "directions", "real"),
     few(
         [
-            ("fixed", (), False),
-            ("floating", PARAMETERS, False),
-            ("contacts", (), False),
-            ("loops", (), False),
+            ("fixed", (), False, "double"),
+            ("fixed", (), False, "float"),
+            ("floating", PARAMETERS, False, "float"),
+            ("contacts", (), False, "double"),
+            ("loops", (), False, "double"),
+            ("loops", (), False, "float"),
         ],
         CASES,
     ),
 )
 def test_every_function_compares_bits(
-    name: str, params: tuple[str, ...], directions: bool, tmp_path: Path
+    name: str, params: tuple[str, ...], directions: bool, real: Real, tmp_path: Path
 ) -> None:
     robot = robot_of(name)
     functions = functions_of(robot, params, directions)
     options = Options(functions=functions, params=params, savings=False, engine="graph", target="portable")
     designs = designs_of(robot, options)
     assert len(designs) > 5
-    for real in REALS:
-        for design in designs:
-            inputs = plain_inputs(design.signature.inputs, robot.model.manifold, real)
-            outputs = run(design.program, inputs, BUILTIN)
-            _, compared = hash_of_outputs([outputs[x.name] for x in design.signature.outputs])
-            assert compared > max(FEWEST, STATES / 2), (design.name, real)
-        names = tuple(x.name for x in designs if x.name != UPDATE)
-        emitted = emit(Request(robot, replace(options, functions=names, real=real)), designs)
-        said = selftest(emitted, tmp_path / real)
-        wanted = r"\w+: ok, 0 wrong elements in 2 states, bits [0-9a-f]{8} as expected"
-        assert [line for line in said if not re.fullmatch(wanted, line)] == []
-        assert [line.split(":")[0] for line in said] == [design.name for design in designs]
+    for design in designs:
+        inputs = plain_inputs(design.signature.inputs, robot.model.manifold, real)
+        outputs = run(design.program, inputs, BUILTIN)
+        _, compared = hash_of_outputs([outputs[x.name] for x in design.signature.outputs])
+        assert compared > max(FEWEST, STATES / 2), design.name
+    names = tuple(x.name for x in designs if x.name != UPDATE)
+    emitted = emit(Request(robot, replace(options, functions=names, real=real)), designs)
+    said = selftest(emitted, tmp_path / "folder")
+    wanted = r"\w+: ok, 0 wrong elements in 2 states, bits [0-9a-f]{8} as expected"
+    assert [line for line in said if not re.fullmatch(wanted, line)] == []
+    assert [line.split(":")[0] for line in said] == [design.name for design in designs]
 
 
 def selftest(sources: Sources, folder: Path) -> list[str]:

@@ -112,12 +112,12 @@ CASES = [
     (FLOATING, "rnea", 3),  # one function has all derivatives
     (FLOATING, "integrate", 1),  # its result is a configuration
     (CART, "difference", 3),  # its inputs are configurations
-    (FLOATING, "contact_aba_held", 1),  # one function has all derivatives except those by anchors
     (FLOATING, "frame_placement", 1),  # derivatives by columns
     (FLOATING, "frame_jacobian_local", 1),  # one function has all derivatives of a matrix
 ]
 
 MORE = [
+    # contact_aba_held: one function has all derivatives except those by anchors
     *((FLOATING, name, 1) for name in (*rows_of(FLOATING.model), "difference", "step", "step_rk4")),
     *((FLOATING, name, 3) for name in ("crba", "step", "com")),
     *((CART, name, knots) for name in ("integrate", "minv") for knots in (1, 3)),

@@ -67,7 +67,7 @@ def in_loops(model: Model) -> bool:
     return all(body.joint.type.one_axis for body in model.bodies[first:]) and not (first and beside)
 
 
-@settings(max_examples=examples(12, 40), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(6, 40), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(robots(max_joints=8), st.integers(0, 2**32 - 1), st.sampled_from(("fixed", "floating")))
 def test_random_trees(text: str, seed: int, base: Base) -> None:
     description = with_mimics(parse_urdf(text), np.random.default_rng(seed))

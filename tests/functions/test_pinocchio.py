@@ -72,7 +72,7 @@ def test_as_written(form: Form, name: str, base: Base) -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=examples(12, 40), deadline=None)
+@settings(max_examples=examples(6, 40), deadline=None)
 @given(text=random_urdf.robots())
 def test_random_robots(base: Base, text: str) -> None:
     model = build_robot(parse_urdf(text), base=base, snap=0.0).model

@@ -39,7 +39,7 @@ TOLERANCE = 1e-11
 STATES = 3
 
 
-@settings(max_examples=examples(25, 100), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(10, 100), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     check(resisting_tree(seed, 6), seed)

@@ -104,7 +104,7 @@ def of_casadi(function: OwnFunction, row: Function) -> int:
         (motor_step, RUBBING),
         (motor_step, BALL),
         (mixed, RUBBING),
-        (mixed, BALL),
+        pytest.param(mixed, BALL, marks=pytest.mark.campaign),
         (closed_loop, RUBBING),
         (soft, TOUCHING),
         ("step", RUBBING),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.folders import selftest_sources
 from support.own import ARM, QUADRUPED, drawn, reach, rk4, running, terms
 
@@ -94,9 +95,10 @@ def test_folder_for_a_small_machine(tmp_path: Path) -> None:
     subprocess.run([program], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize(
-    "options", [{"real": "float"}, {"packed": True}, {"trig": "libm"}, {"savings": False}]
-)
+OPTIONS: list[dict[str, Any]] = [{"real": "float"}, {"packed": True}, {"trig": "libm"}, {"savings": False}]
+
+
+@pytest.mark.parametrize("options", few(OPTIONS[:1], OPTIONS))
 def test_options(options: dict[str, Any]) -> None:
     library = rbdgen.build(QUADRUPED, functions=[terms], **options)
     given = drawn(library, "terms")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.few import examples, few
 from support.folders import selftest_sources
 from support.own import ARM
 
@@ -163,7 +164,7 @@ def test_rates_are_those_of_differences() -> None:
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.integers(0, 3), st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10, 25), deadline=None)
 def test_products_of_any_shape(rows: int, inner: int, columns: int, left: int, right: int) -> None:
     """Factors have their first rows and columns without elements, and the interpreter agrees with NumPy."""
 
@@ -200,10 +201,16 @@ def test_compiled_products() -> None:
         np.testing.assert_allclose(library.product(q, A, B), expected, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"real": "float"}, {"trig": "libm"}, {"packed": True}, {"savings": False}, {"params": ["mass:*"]}],
-)
+OPTIONS: list[dict[str, Any]] = [
+    {"real": "float"},
+    {"trig": "libm"},
+    {"packed": True},
+    {"savings": False},
+    {"params": ["mass:*"]},
+]
+
+
+@pytest.mark.parametrize("options", few(OPTIONS[:1], OPTIONS))
 def test_options(options: dict[str, Any]) -> None:
     library = rbdgen.build(PENDULUM, functions=[square(scaled), "product_vjp"], **options)
     rng = np.random.default_rng(3)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.folders import selftest_sources
 from support.hopper import hopper
 from support.own import ARM, QUADRUPED, drawn
@@ -26,6 +27,9 @@ from rbdgen.selection.differentiate import Chooser
 CONTROL = ["nle", "crba", "contact_jacobian", "contact_motion"]
 KNOT = ["rnea", "crba", "frame_placement", "frame_jacobian_aligned", "centroidal_matrix"]
 FEW = ["rnea", "gravity", "rnea_derivatives", "frame_placement"]
+
+PARTS = 4
+"""The number of parts into which the table of all functions is cut."""
 
 SETS: dict[str, Any] = {"few": FEW, "back": ["aba", "rnea_vjp"], "nested": ["few", "com"]}
 
@@ -98,14 +102,15 @@ def test_alike_limbs_are_lanes() -> None:
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)
 
 
-def test_every_function_can_be_called_together() -> None:
+@pytest.mark.parametrize("part", few([0], range(PARTS)))
+def test_every_function_can_be_called_together(part: int) -> None:
     """Each function of a robot with frames, contacts and a set of them, and derivatives, beside another."""
     robot = hopper()
     model, rng = robot.model, np.random.default_rng(0)
     chooser = Chooser(model, None, "graph")
     names = [name for name, row in rows_of(model).items() if row.around is None and row.contacts is None]
     names += ["delassus_one", "contact_aba_one", "step", "integrate", "rnea_vjp", "contact_aba_jvp"]
-    for name in [*names, "kinetic_energy_hessian"]:
+    for name in [*names, "kinetic_energy_hessian"][part::PARTS]:
         member = lookup(name, model)
         other = "potential_energy" if name == "kinetic_energy" else "kinetic_energy"
         (function,) = together_functions({f"with_{name}s": (other, name)}, robot)

@@ -69,7 +69,7 @@ def test_no_illegal_program_is_emitted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("rbdgen.selection.differentiate.choose", choose_wrongly)
     with pytest.raises(GraphError, match="output 'tau': 2 elements stay unwritten"):
-        design_function((Request(load_robot(PENDULUM), RNEA), None, None))
+        design_function((Request(load_robot(PENDULUM), RNEA), None, None, {}))
 
 
 def test_what_changes_the_build() -> None:

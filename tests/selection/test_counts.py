@@ -28,8 +28,8 @@ BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
 """The bases of robots; all others are fixed."""
 
 
-QUICK = {"humanoid30": ("rnea", "crba")}
-"""The functions of a large robot that take less than half a minute; `make test-long` counts all of them."""
+QUICK = {"quadruped12": ("rnea", "aba", "crba", "minv"), "humanoid30": ("rnea",)}
+"""The functions of large robots that take a few seconds; `make test-long` counts all of them."""
 
 
 def table(name: str, functions: Sequence[str] = Options().functions) -> str:
@@ -61,14 +61,11 @@ def test_pinned_with_rotors(golden: Callable[[str, str], None]) -> None:
     golden("chosen_counts/with_rotors.txt", "".join(lines))
 
 
-def test_pinned_derivatives_with_external_forces(golden: Callable[[str, str], None]) -> None:
+@pytest.mark.parametrize("name", few(["arm7"], ["arm7", "quadruped12"]))
+def test_pinned_derivatives_with_external_forces(name: str, golden: Callable[[str, str], None]) -> None:
     """Pins a robot with few columns, and one that solves columns as SIMD lanes."""
-    functions = ("rnea_fext_derivatives", "aba_fext_derivatives")
-    lines = []
-    for name in ("arm7", "quadruped12"):
-        counted = count(robot(name, BASES.get(name, "fixed")), functions)
-        lines += [f"{name} {function}: {form}: {cost}\n" for function, (form, cost) in counted.items()]
-    golden("chosen_counts/with_forces.txt", "".join(lines))
+    lines = table(name, ("rnea_fext_derivatives", "aba_fext_derivatives")).splitlines(keepends=True)
+    golden(f"chosen_counts/with_forces_{name}.txt", "".join(f"{name} {line}" for line in lines))
 
 
 def test_forms_that_cannot_win_are_not_tried() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.command import rbdgen as run
+from support.few import few
 
 import rbdgen
 from rbdgen import RobotBuilder
@@ -174,7 +175,7 @@ def test_without_a_compiler_the_page_still_comes(pendulum: Robot, monkeypatch: p
     assert pendulum.show(figures=True).missing[-1].startswith(without)
 
 
-@pytest.mark.parametrize("name", ["arm7", "quadruped12"])
+@pytest.mark.parametrize("name", few(["arm7"], ["arm7", "quadruped12"]))
 def test_lines_of_c_have_their_quantity_and_their_line(name: str) -> None:
     """At least 99 of 100 statements are beside the line of the algorithm that computes their quantity."""
     robot = rbdgen.load_robot(name, base="floating" if name == "quadruped12" else "fixed")

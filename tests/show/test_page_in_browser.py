@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.browser import browsers, needs_browser, opened
+from support.few import few
 from support.standing import STANDING, quadruped
 
 import rbdgen
@@ -97,7 +98,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     return made
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", few(["kinds", "linkage"], ROBOTS))
 def test_a_page_draws_moves_and_keeps_energy(name: str, pages: Mapping[str, Path], chromium: Any) -> None:
     with opened(chromium, pages[name]) as page:
         values = page.tab.locator("#joints .value")
@@ -139,7 +140,7 @@ def test_corners_of_a_sole_stand_on_the_floor(pages: Mapping[str, Path], chromiu
     assert found["q"][2] == pytest.approx(0.2, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", few(["kinds", "linkage"], ROBOTS))
 def test_bodies_are_drawn_where_they_are(name: str, pages: Mapping[str, Path], chromium: Any) -> None:
     """The matrices of the nodes against placements that the compiled library computes."""
     robot = ROBOTS[name]()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from support.toys import facts, inertia, torque, toys
 
 from rbdgen.emit.package import Sources
 from rbdgen.emit.render import render
 from rbdgen.runtime import open_library
+from rbdgen.toolchain import objects
 from rbdgen.toolchain.cache import Cache
-from rbdgen.toolchain.compiler import find_compiler
+from rbdgen.toolchain.compiler import Compilation, Compiler, compile_all, find_compiler
 from rbdgen.toolchain.module import Toolchain, build
 from rbdgen.toolchain.watch import Watch
 
@@ -93,3 +97,23 @@ def test_a_header_from_elsewhere_is_not_trusted(tmp_path: Path, toolchain: Toolc
     sources = changed(sources, f"{sources.name}_torque.c", "#include", included)
     assert kept(sources, toolchain, cache) == (0, 1)
     assert kept(changed(sources, f"{sources.name}.h", "#define", "\n#define"), toolchain, cache) == (0, 1)
+
+
+def test_code_of_all_folders_is_compiled_once_for_each_numpy(
+    tmp_path: Path, toolchain: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Quick calls include headers of NumPy, whose version is not in the folder."""
+    compiled: list[str] = []
+
+    def noted(compiler: Compiler, compilations: Sequence[Compilation], *rest: Any) -> dict[str, float]:
+        compiled.extend(Path(one.source).name for one in compilations)
+        return compile_all(compiler, compilations, *rest)
+
+    monkeypatch.setattr(objects, "compile_all", noted)
+    cache = Cache(tmp_path / "cache")
+    for made in (torque(), inertia()):
+        build(render(facts(), (made,)), toolchain, cache)
+    assert compiled.count("calls.c") == 1
+    monkeypatch.setattr(np, "__version__", "0.0")
+    build(render(facts(), (torque(),)), toolchain, cache)
+    assert compiled.count("calls.c") == 2

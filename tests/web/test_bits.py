@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.carts import BODY, cart_with_a_ball
 from support.elementary import ARITY, arguments
+from support.few import few
 from support.toys import facts, function, toys
 from support.web import (
     NODE,
@@ -85,8 +86,11 @@ CASES: Mapping[str, tuple[Callable[[], rbdgen.Robot], tuple[str, ...], Mapping[s
     "cart in float": (cart, ("aba", "difference"), {"real": "float"}),
 }
 
+LONG = ("quadruped", "quadruped in float", "arm")
+"""Cases that take long and have no kind of code that others lack."""
 
-@pytest.mark.parametrize("case", CASES)
+
+@pytest.mark.parametrize("case", few([case for case in CASES if case not in LONG], CASES))
 def test_bits_of_functions(case: str, tmp_path: Path) -> None:
     need(*WEBASSEMBLY, NODE)
     make, functions, options = CASES[case]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from rbdgen.emit.package import FunctionSource
 from rbdgen.functions.differentiated import MODES, in_coordinates
@@ -23,6 +23,7 @@ from rbdgen.pipeline.progress import Progress, Report, Stage, silent
 from rbdgen.pipeline.request import Request
 from rbdgen.pipeline.workers import in_parallel
 from rbdgen.selection.axes import BodyAxes, search
+from rbdgen.selection.choice import Choice
 from rbdgen.selection.differentiate import Chooser
 from rbdgen.selection.parameter_table import Table, table_of, with_table
 from rbdgen.selection.vectors import too_long_for_vectors
@@ -32,6 +33,11 @@ from rbdgen.toolchain.batch import register_bytes
 LONGEST_BATCH: Final = 100_000
 """The largest number of written operations for which a function gets a batch function. To compile a batch
 function of 72 thousand operations takes gcc 7 s and clang 5 s, and its workspace takes 140 KB of stack."""
+
+Lines: TypeAlias = dict[bool, dict[str, Choice]]
+"""The straight lines from which derivatives are made, by whether limbs may be lanes and by function. They are
+those of one robot and the same options.
+"""
 
 
 def design_functions(request: Request, progress: Progress = silent) -> list[FunctionSource]:
@@ -53,12 +59,14 @@ def _designed(
     """The functions in the order of the options.
 
     The longest are started first, because a long one that starts last would run alone while other cores are
-    idle. `words` are the verbs of the reports, such as ("designing", "designed").
+    idle. On one core, the derivatives of a function share its straight line. `words` are the verbs of the
+    reports, such as ("designing", "designed").
     """
     doing, done = words
     stage = Stage(progress, doing, len(request.rows))
     longest_first = sorted(request.rows, key=lambda name: -request.rows[name].estimate(request.model))
-    tasks = {name: (request.only(name), axes, table) for name in longest_first}
+    lines: Lines = {}
+    tasks = {name: (request.only(name), axes, table, lines) for name in longest_first}
     designed = in_parallel(
         design_function, tasks, stage.begins, lambda name: stage.ends(name, f"{done} {name}")
     )
@@ -124,14 +132,15 @@ def update_products(table: Table) -> list[FunctionSource]:
     return found
 
 
-def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> FunctionSource:
+def design_function(task: tuple[Request, BodyAxes | None, Table | None, Lines]) -> FunctionSource:
     """Designs the only function of a request: chooses its form, applies the passes, verifies the program."""
-    request, axes, table = task
+    request, axes, table, lines = task
     (function,) = request.rows.values()
     options, vectors = request.options, request.target.extensions
     if options.coordinates:
         held = table is None or request.target.embedded
         function = in_coordinates(function, None if held or table is None else _moving(table.argument))
+    limbs = request.limbs_refused(function) is None
     choice = Chooser(
         request.model,
         axes,
@@ -140,8 +149,9 @@ def design_function(task: tuple[Request, BodyAxes | None, Table | None]) -> Func
         lanes=lanes(options.real) if vectors else 1,
         registers=VECTOR_BYTES / register_bytes(options.arch),
         table=table,
-        limbs=request.limbs_refused(function) is None,
+        limbs=limbs,
         apart=not options.same_bits and options.trig != "libm",
+        _lines=lines.setdefault(limbs, {}),
     ).choose(function, request.forced(function.name))
     signature = function.sized(request.model, len(table.defaults) if table else 0)
     if table is not None:

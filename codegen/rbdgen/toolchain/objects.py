@@ -1,6 +1,7 @@
 """Caches the objects of functions by the sources and flags of each function.
 
-A function is therefore compiled once, even if it is in several folders with different other functions.
+A function is therefore compiled once, even if it is in several folders with different other functions; and so
+is the code that all folders share.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from posixpath import dirname, normpath
 from typing import Final
@@ -47,29 +50,28 @@ class Objects:
         """Compiles all sources in this folder as `compile_all` does, or copies their objects from the cache.
         Returns the seconds that each source took when it was compiled.
 
-        `functions` has the compilations of each function, and `others` those that are never cached.
+        `functions` has the compilations of each function. `others` may include headers of Python and NumPy,
+        and `watch` does not hear of them.
         """
+        function_of = {one.target: name for name, compilations in functions.items() for one in compilations}
         seconds: dict[str, float] = {}
-        missing: dict[str, str] = {}
         keys: dict[str, str] = {}
-        for function, compilations in functions.items():
-            for one in compilations:
-                key = self._key(one)
-                if key is None:
-                    missing[one.target] = function
-                    continue
+        new: list[Compilation] = []
+        for one in [*chain(*functions.values()), *others]:
+            key = self._key(one, () if one.target in function_of else _interpreter())
+            kept = None if key is None else self._cache.read(key, partial(_copied, one, folder))
+            if kept is None:
+                new.append(one)
+            else:
+                seconds[one.source] = kept
+            if key is not None:
                 keys[one.target] = key
-                kept = self._cache.read(keys[one.target], partial(_copied, one, folder))
-                if kept is None:
-                    missing[one.target] = function
-                else:
-                    seconds[one.source] = kept
+        missing = {one.target: function_of[one.target] for one in new if one.target in function_of}
         whole = len(functions) - len(set(missing.values()))
         # the longest come first, so that none of them finishes late
-        new = [one for compilations in functions.values() for one in compilations if one.target in missing]
-        new.sort(key=lambda one: -len(self._files[self._file(one)]))
+        new.sort(key=lambda one: -len(self._files.get(self._file(one), "")))
         watched = FunctionsWatched(watch, missing, whole)
-        seconds |= compile_all(self._compiler, [*new, *others], folder, jobs, watched)
+        seconds |= compile_all(self._compiler, new, folder, jobs, watched)
         for one in (one for one in new if one.target in keys):
             self._keep(keys[one.target], one, folder, seconds[one.source])
         return seconds
@@ -83,14 +85,16 @@ class Objects:
 
         self._cache.entry(key, fill)
 
-    def _key(self, one: Compilation) -> str | None:
-        """A hash of all that the object depends on; None if its source includes a file outside the folder."""
+    def _key(self, one: Compilation, headers: Sequence[str]) -> str | None:
+        """A hash of all that the object depends on, with the versions of the `headers` outside the folder.
+        None if its source, or a file that it includes between quotes, is outside the folder.
+        """
         try:
             texts = self._texts(self._file(one))
         except KeyError:
             return None
         compiler = one.compiler or self._compiler
-        content = [compiler.command, self._machine(compiler), one.flags, self._name, texts]
+        content = [compiler.command, self._machine(compiler), one.flags, texts, *headers]
         return f"object-{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
 
     def _file(self, one: Compilation) -> str:
@@ -117,6 +121,13 @@ class Objects:
                 found[header] = _code(_PROTOTYPE.sub(without_others, _COMMENT.sub("", text)))
                 waiting += [(header, other) for other in _INCLUDE.findall(text)]
         return sorted(found.items())
+
+
+def _interpreter() -> tuple[str, str]:
+    """The versions of Python and NumPy."""
+    import numpy as np  # noqa: PLC0415  (only builds need its headers)
+
+    return sys.version, np.__version__
 
 
 def _code(text: str) -> str:

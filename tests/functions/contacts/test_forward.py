@@ -275,6 +275,7 @@ def test_compiled_with_followers_and_a_set(tmp_path: Path) -> None:
     assert len(findings) == len(("self-test", "batches")) + 4 + len(functions)
 
 
+@pytest.mark.campaign
 def test_chosen_counts(golden: Callable[[str, str], None]) -> None:
     """Pins the counts of the chosen forms for a quadruped on four points, after all passes."""
     counted = count(robot_with_contacts("quadruped"), ["contact_aba"])

@@ -68,7 +68,7 @@ def test_joints_on_the_world_alone(joints: list[str], packed: bool) -> None:
         packed=packed,
         engine="graph",
     )
-    source = design.design_function((Request(limbs, options), None, None))
+    source = design.design_function((Request(limbs, options), None, None, {}))
     assert source.batch is not None
     inputs = random_inputs(limbs.model, FUNCTION.signature, 2)
     results = run(source.batch, inputs)

@@ -58,6 +58,7 @@ def test_with_inputs_and_outputs_counted() -> None:
     assert total(model, "distance_jacobian") + 15 + 7 + 15 + 50 <= 1989  # 15 differences for the distances
 
 
+@pytest.mark.campaign
 def test_pairs_of_panda() -> None:
     """42 pairs with itself and 96 with 8 spheres. A prototype in CasADi's C took 4921 operations, and 12 404
     with the gradient, of which the last 138 are the distances.

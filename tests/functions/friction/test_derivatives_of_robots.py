@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.contacts import legs, robot_with_contacts
+from support.few import few
 from support.friction import near_ground
 from support.soles import walker
 
@@ -74,7 +75,7 @@ def result(model: Model, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "make",
-    [with_followers, held_by_a_loop, arm, pytest.param(on_a_sole, marks=pytest.mark.campaign)],
+    few([with_followers, arm], [with_followers, held_by_a_loop, arm, on_a_sole]),
     ids=lambda make: make.__name__,
 )
 def test_matrices_are_rates(make: Callable[[], Model]) -> None:

@@ -219,6 +219,7 @@ def held() -> dict[str, Array]:
     return result("contact_step_jvp", inputs() | rates | stay)
 
 
+@pytest.mark.campaign
 @every_mode
 def test_matrices_are_rates(mode: str) -> None:
     k, rates = position(mode), moving("contact_step_jvp")

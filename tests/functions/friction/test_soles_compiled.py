@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.friction import Array, near_ground, step
 from support.soles import humanoid, planned, walker
 
@@ -122,6 +123,7 @@ def test_bumps_below_corners(lib: Library) -> None:
     assert (found[2].reshape(5, 3)[:, 2] > 0).tolist() == [False, True, False, False, False]
 
 
+@pytest.mark.campaign
 def test_parameters_at_run_time() -> None:
     """The compliance of corners is an expression of the mass."""
     tabled = rbdgen.build(robot(), ["contact_step"], params=["mass:body"])
@@ -135,7 +137,7 @@ def test_parameters_at_run_time() -> None:
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize("real", few(["double"], ["double", "float"]))
 def test_the_emitted_self_test_has_the_interpreters_bits(real: Any) -> None:
     findings = check_robot(walker(), Options(functions=("contact_step",), real=real))
     assert [finding for finding in findings if finding.passed is False] == []
@@ -145,6 +147,7 @@ def test_the_emitted_self_test_has_the_interpreters_bits(real: Any) -> None:
     }
 
 
+@pytest.mark.campaign
 def test_in_float() -> None:
     """In float, most steps are nearly as good, and their velocities differ little."""
     inputs = near_ground(robot().model, 200)

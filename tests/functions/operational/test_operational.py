@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.few import few
 from support.frames import with_feet, with_tool
 from support.robots import robot
 
@@ -15,10 +16,14 @@ import rbdgen
 from rbdgen.functions.kinematics.columns import CONVENTIONS
 from rbdgen.functions.operational import ik_rows
 from rbdgen.functions.operational import rows as operational
+from rbdgen.model.build import Base
+from rbdgen.model.model import Model
 from rbdgen.pipeline.design import count
 
+GOLDEN = Path(__file__).parents[2] / "golden" / "chosen_counts"
 
-@pytest.mark.parametrize("x", CONVENTIONS)
+
+@pytest.mark.parametrize("x", few(["local", "aligned"], CONVENTIONS))
 def test_a_force_moves_the_frame_as_its_inertia_says(x: str) -> None:
     """With tau = J^T F, the frame's acceleration A satisfies Lambda A + bias = F."""
     arm = rbdgen.load_robot("arm7", frames=["link7"])
@@ -46,13 +51,23 @@ def test_a_singular_arm_has_a_finite_inertia_with_compliance() -> None:
     assert np.linalg.matrix_rank(lib.frame_mobility_local(q).reshape(6, 6), tol=1e-9) == 2
 
 
+def counts(make: Callable[[], Model], base: Base, names: Sequence[str]) -> list[str]:
+    """A line for each function: its chosen form and its operations after all passes."""
+    model = make()
+    found = robot("arm7" if base == "fixed" else "quadruped12", base)
+    counted = count(replace(found, model=model), names)
+    return [f"{model.name}: {name}: {form}: {cost}\n" for name, (form, cost) in counted.items()]
+
+
+def test_pinned_counts_of_an_arm() -> None:
+    """The campaign pins all functions, also for a robot with feet."""
+    pinned = (GOLDEN / "operational.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert set(counts(with_tool, "fixed", ["frame_mobility_local", "frame_inertia_local"])) <= set(pinned)
+
+
+@pytest.mark.campaign
 def test_pinned_counts(golden: Callable[[str, str], None]) -> None:
     """Pins the chosen forms for an arm with a tool and for a quadruped with feet, after all passes."""
     names = [row.name for row in (*operational.ROWS, *ik_rows.ROWS) if not row.name.endswith("_world")]
-    lines = []
-    for make, base in ((with_tool, "fixed"), (with_feet, "floating")):
-        model = make()
-        found: Any = robot("arm7" if base == "fixed" else "quadruped12", base)  # type: ignore[arg-type]
-        counted = count(replace(found, model=model), names)
-        lines += [f"{model.name}: {name}: {form}: {cost}\n" for name, (form, cost) in counted.items()]
+    lines = [*counts(with_tool, "fixed", names), *counts(with_feet, "floating", names)]
     golden("chosen_counts/operational.txt", "".join(lines))

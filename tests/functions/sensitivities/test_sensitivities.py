@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
-        ("puma560", ("ten:*", "xyz:*", "gravity.*", "armature:*")),
+        pytest.param("puma560", ("ten:*", "xyz:*", "gravity.*", "armature:*"), marks=pytest.mark.campaign),
         ("puma560", ("mass:*", "com:*", "inertia:forearm")),
         ("floating pendulum", ("ten:*", "xyz:*")),
     ],

@@ -29,10 +29,11 @@ class KernelLibrary(Described):
     are for NumPy. If parameters stayed inputs, `library.update(p)` computes the table that functions take as
     their last argument.
 
+    It has the attributes of `Described`, and these:
+
     Attributes:
         functions: the functions by name.
         dtype: the type of all arrays.
-        Others are those of `Described`.
     """
 
     def __init__(self, manifest: Mapping[str, Any], code: Code) -> None:

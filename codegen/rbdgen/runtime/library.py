@@ -39,9 +39,10 @@ class Library(Described):
     If parameters stayed inputs, `library.update(p)` computes a table from their values, which other functions
     take as their last argument. Without it, parameters have their defaults.
 
+    It has the attributes of `Described`, and these:
+
     Attributes:
         functions: the functions by name.
-        Others are those of `Described`.
     """
 
     def __init__(

@@ -12,6 +12,7 @@ from support.limbs import CASES, with_limbs
 from support.robots import robot
 from support.states import random_inputs
 
+import rbdgen
 from rbdgen.errors import OptionError
 from rbdgen.functions.differentiated import MODES
 from rbdgen.functions.form import LIMBS
@@ -47,7 +48,8 @@ def textbook(function: Function, model: Model) -> Graph:
     """The derivative of the textbook's form, by the graph of the whole robot."""
     made = function.differentiated
     assert made is not None
-    graph = trace_graph(model, made.of, made.of.forms[0], "graph")
+    held = made.of.held_by(model)
+    graph = trace_graph(held, made.of, made.of.forms[0], "graph")
     names = {x.name for x in made.by}
     sized = made.of.sized(model).inputs
     by = [moving(model, x, coordinates=False) for x in sized if x.name in names]
@@ -74,6 +76,24 @@ def test_values(limbs: Sequence[Sequence[str]], base: Base, lanes: int, name: st
     for output, values in wanted.items():
         np.testing.assert_allclose(together[output], values, rtol=0, atol=1e-11 * abs(values).max())
         np.testing.assert_array_equal(together[output], apart[output])
+
+
+def test_contacts_that_some_limbs_hold() -> None:
+    """The derivative of a function of a set of contacts reads the contacts of this set alone."""
+    legs = {"lf": "front_left_shank", "rf": "front_right_shank", "lh": "hind_left_shank"}
+    feet = [rbdgen.Point(name, link, (0, 0, -0.2)) for name, link in legs.items()]
+    robot = rbdgen.load_robot(
+        "quadruped12", base="floating", contacts=feet, contact_sets={"two": ["rf", "lh"]}
+    )
+    model, function = robot.model, lookup("contact_motion_two_vjp", robot.model)
+    assert function.differentiated is not None
+    inputs = random_inputs(model, function.sized(model), 5, 3)
+    wanted = run(straight_line(textbook(function, model)), inputs)
+    for limbs in limbs_in_lanes(model):
+        traced = known(derivative_in_limbs(reduce(model), limbs, function, function.differentiated))
+        found = run(traced, inputs)
+        for output, values in wanted.items():
+            np.testing.assert_allclose(found[output], values, rtol=0, atol=1e-12 * abs(values).max())
 
 
 def test_operations_between_lanes() -> None:

@@ -249,8 +249,9 @@ class Chooser:
             return line
         base = self._along(made.of) if made.of.along else self._straight(made.of)
         on = (x for axes in base.tried[-1:] for x in subjects(self.model, axes, sums=self.sums))
+        registers = self.registers / self.lanes
         find = partial(
-            cheapest_derivative_in_limbs, function, made, self.model, on, self.lanes, sums=self.sums
+            cheapest_derivative_in_limbs, function, made, self.model, on, registers, sums=self.sums
         )
         return faster_by_limbs(line, find, function, forced, apart=self.apart) or line
 

@@ -22,7 +22,6 @@ from rbdgen.model.alike_limbs import Limbs
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.selection.limbs import InLimbs, cheapest_traced, read_by
-from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.one_limb import OneLimb
 from rbdgen.selection.tangents import moving
 from rbdgen.signature import BAR, DOT, Argument, SizedArgument
@@ -34,23 +33,27 @@ def cheapest_derivative_in_limbs(
     made: Differentiated,
     model: Model,
     subjects: Iterable[tuple[str, ReducedModel]],
-    lanes: int,
+    registers: float,
     most: float,
     *,
     sums: bool,
 ) -> InLimbs | None:
-    """The derivative in limbs with the least work; None if it is more than `most`. `lanes` is the number of
-    values of a vector.
+    """The derivative in limbs with the least work; None if it is more than `most`. `registers` is the number
+    of registers that a value takes per lane.
     """
     trace = partial(derivative_in_limbs, function=function, made=made, sums=sums)
-    return cheapest_traced(function, model, subjects, LIMITS.registers / lanes, most, trace)
+    return cheapest_traced(function, model, subjects, registers, most, trace)
 
 
 def derivative_in_limbs(
     reduced: ReducedModel, limbs: Limbs, function: Function, made: Differentiated, *, sums: bool = True
 ) -> Program:
     """Trace the derivative with alike limbs as lanes. For `sums`, see `sweeps.inputs.coordinates`."""
-    return _Derivative(OneLimb(read_by(function, reduced), limbs), function, made, sums).program()
+    traced = OneLimb(read_by(function, reduced), limbs)
+    alone = replace(
+        made, of=replace(made.of, contacts=None)
+    )  # the contacts are those that the function reads
+    return _Derivative(traced, replace(function, contacts=None), alone, sums).program()
 
 
 class _Derivative:
@@ -100,7 +103,7 @@ class _Derivative:
 
     def _of_values(self) -> list[list[Scalar]]:
         """The gradients, or the rates if there are no weights, from the values of the function."""
-        of = replace(self.made.of, contacts=None)
+        of = self.made.of
         assert of.in_limbs is not None
         state = self.traced.state(self._state_inputs(), sums=self.sums)
         results = of.trace(of.in_limbs.for_derivatives, self.filled, state)

@@ -60,8 +60,8 @@ def with_bounds(request: Request, functions: Sequence[FunctionSource]) -> list[F
 
 def _inputs(request: Request) -> dict[str, SizedArgument]:
     """The inputs of the functions of a request, before they are designed."""
-    sizes = {**request.model.sizes, "np": len(request.parameters)}
-    return {x.name: x.sized(sizes) for row in request.rows.values() for x in row.signature.inputs}
+    parameters = len(request.parameters)
+    return {x.name: x for row in request.rows.values() for x in row.sized(request.model, parameters).inputs}
 
 
 def bounds_of_functions(

@@ -197,3 +197,14 @@ def test_without_it_there_are_none() -> None:
     assert library.base_parameters is None
     assert library.inertial_parameters.shape == (20,)
     assert "base_parameters" not in library.manifest
+
+
+def test_derivatives_of_base_regressors_can_be_built() -> None:
+    """Their weights have as many columns as the robot has base parameters."""
+    library = rbdgen.build("double_pendulum", ["regressor_base", "regressor_base_vjp"])
+    q, v, a, step = np.random.default_rng(0).standard_normal((4, 2))
+    weights = np.random.default_rng(1).standard_normal(library.regressor_base(q, v, a).shape)
+    h = 1e-6
+    after, before = (library.regressor_base(q + s * h * step, v, a) for s in (1, -1))
+    rate = np.sum(weights * (after - before)) / (2 * h)
+    np.testing.assert_allclose(library.regressor_base_vjp(q, v, a, weights).q_bar @ step, rate, rtol=1e-7)

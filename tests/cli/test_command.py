@@ -122,6 +122,16 @@ def test_quiet_prints_nothing(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert list((here / "out/double_pendulum").glob("_double_pendulum.*.abi3.so"))
 
 
+@pytest.mark.parametrize("command", [[PENDULUM, "-f", "rnea"], ["inertia"]], ids=["robot", "inertia"])
+def test_no_compile_takes_no_compiler(
+    here: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert main([*command, "-q", "--no-compile", "--compiler", "gcc"]) == 2
+    told = "rbdgen: error: --compiler: --no-compile compiles nothing; leave one of them out\n"
+    assert capsys.readouterr().err == told
+    assert not (here / "generated").exists()
+
+
 def test_no_compile(here: Path) -> None:
     assert main([PENDULUM, "-f", "rnea", "-q", "--no-compile"]) == 0
     folder = here / "generated/double_pendulum"

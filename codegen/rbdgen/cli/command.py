@@ -113,8 +113,15 @@ def _warn(
     print(f"rbdgen: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
+def _check_compiled(parsed: argparse.Namespace, options: Options) -> None:
+    """Raises OptionError for a compiler that would not be used. A budget of flash is measured by one."""
+    if parsed.no_compile and options.compiler is not None and options.budget_flash is None:
+        raise OptionError("--compiler: --no-compile compiles nothing; leave one of them out")
+
+
 def _generate(parsed: argparse.Namespace) -> int:
     options = options_of(parsed)
+    _check_compiled(parsed, options)
     from rbdgen.cli import tables  # noqa: PLC0415  (heavy imports only once the arguments are sound)
     from rbdgen.own.asked import compositions  # noqa: PLC0415
     from rbdgen.pipeline.facts import warnings_of  # noqa: PLC0415
@@ -133,6 +140,7 @@ def _generate(parsed: argparse.Namespace) -> int:
 
 def _inertia(parsed: argparse.Namespace) -> int:
     options = inertia_options_of(parsed)
+    _check_compiled(parsed, options)
     from rbdgen.cli import tables  # noqa: PLC0415
     from rbdgen.pipeline.inertia import generate_inertia  # noqa: PLC0415
 

@@ -50,9 +50,8 @@ def derivative_in_limbs(
 ) -> Program:
     """Trace the derivative with alike limbs as lanes. For `sums`, see `sweeps.inputs.coordinates`."""
     traced = OneLimb(read_by(function, reduced), limbs)
-    alone = replace(
-        made, of=replace(made.of, contacts=None)
-    )  # the contacts are those that the function reads
+    # the smaller robot has the contacts that the function reads, and no others
+    alone = replace(made, of=replace(made.of, contacts=None))
     return _Derivative(traced, replace(function, contacts=None), alone, sums).program()
 
 
@@ -114,7 +113,9 @@ class _Derivative:
         return [bars[x.name] for x in self.by]
 
     def _by_along(self, along: Form) -> list[list[Scalar]]:
-        """The same from the form along a direction, which is linear in the rates."""
+        """The gradients, or the rates if there are no weights, from the form along a direction. That form is
+        linear in the rates, so its transpose gives the gradients.
+        """
         of, rates = self.made.of, dict[str, Sequence[Scalar]]()
         for x in self.by:
             name = x.name + DOT

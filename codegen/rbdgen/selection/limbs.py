@@ -125,7 +125,9 @@ def cheapest_traced(
     most: float,
     trace: Callable[[ReducedModel, Limbs], Program],
 ) -> InLimbs | None:
-    """The same for a function that is traced on a reduced model, with some limbs as lanes, by `trace`."""
+    """The cheapest of the programs that `trace` makes of a function, from a reduced model and the limbs that
+    are lanes. Other arguments and the result are those of `cheapest_in_limbs`.
+    """
     traced = [
         (known(trace(reduced, limbs)), words, limbs.lanes * registers)
         for words, reduced in subjects

@@ -3,6 +3,7 @@ and with differences for other types of joints and for followers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -127,3 +128,19 @@ def test_declared_zeros_are_zero(name: str) -> None:
     assert loops is not None
     watched(loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
     assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # a robot that is one limb
+
+
+@pytest.mark.parametrize("suffix", ["", "_held"])
+@pytest.mark.parametrize("make", [following, pulled])
+def test_values_come_with_derivatives(make: Callable[[], Model], suffix: str) -> None:
+    """In both forms, the results are those of contact_aba, followed by its derivatives."""
+    model = make()
+    names = (f"contact_aba{suffix}", f"contact_aba_derivatives{suffix}")
+    both = ALL[f"contact_aba_and_derivatives{suffix}"]
+    inputs = random_inputs(model, both.sized(model), 3)
+    for k, form in enumerate(both.forms):
+        apart = (FunctionForm(ALL[name], ALL[name].forms[k if name == names[1] else 0]) for name in names)
+        expected = [y for one in apart for y in run_on_floats(one, model, inputs)]
+        found = run_on_floats(FunctionForm(both, form), model, inputs)
+        for x, y in zip(found, expected, strict=True):
+            assert relative_error(x, y) < 1e-11

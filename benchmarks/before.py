@@ -100,7 +100,7 @@ def generated(
     for contact in suite.contacts.get(contest.name, ()):
         words += _contact(contact)
     environment = os.environ | {"PYTHONPATH": str(tree / "codegen")}
-    command = [sys.executable, "-m", "rbdgen", *words]
+    command = [sys.executable, "-m", "rbdgen.cli", *words]  # commits without rbdgen.__main__ have it, too
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ToolError(f"{tree.name}: {done.stderr.strip()[-500:]}")

@@ -31,8 +31,8 @@ from rbdgen.model.resistance import Dissipation
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
-from rbdgen.selection.limbs import trace_in_limbs
-from rbdgen.selection.trace import trace_graph
+from rbdgen.selection.limbs import trace_in_limbs, trace_loop_in_limbs
+from rbdgen.selection.trace import trace_graph, trace_program
 
 Array = NDArray[np.float64]
 
@@ -119,6 +119,26 @@ def test_sets_of_feet(function: Function, held: Sequence[str]) -> None:
     compared(model, restricted, drawn(model, restricted))
 
 
+@pytest.mark.parametrize(
+    ("name", "held", "row"),
+    [
+        ("quadruped", None, "contact_aba_derivatives"),
+        ("quadruped", None, "contact_aba_and_derivatives_held"),
+        ("quadruped", FEET[:1], "contact_aba_derivatives"),
+        ("quadruped", FEET[2:0:-1], "contact_aba_and_derivatives"),
+        ("biped", None, "contact_aba_derivatives_held"),
+        ("resisting", None, "contact_aba_and_derivatives"),
+        ("scattered", None, "contact_aba_and_derivatives"),
+        ("scattered", None, "contact_aba_derivatives_held"),
+    ],
+)
+def test_derivatives_up_to_the_last_products(name: str, held: Sequence[str] | None, row: str) -> None:
+    """Limbs are lanes in the straight line. Values and bits are as in `test_values_and_bits`."""
+    model, function = ROBOTS[name][0]().model, lookup(row)
+    function = replace(function, contacts=None if held is None else tuple(held))
+    compared(model, function, drawn(model, function), programs_in_loops(model, function))
+
+
 def test_straight_legs_without_compliance() -> None:
     """Forces are eliminated last, so that straight legs need no compliance and their forces are exact."""
     model, function = robot_with_contacts("quadruped").model, lookup("contact_aba")
@@ -183,9 +203,11 @@ def test_functions_of_contacts_have_no_loops_over_limbs() -> None:
         lookup("contact_aba").form("limb-loops")
 
 
-def compared(model: Model, function: Function, inputs: dict[str, Array]) -> None:
+def compared(
+    model: Model, function: Function, inputs: dict[str, Array], made: Sequence[Program] | None = None
+) -> None:
     wanted = run(textbook(model, function), inputs)
-    made = programs(model, function)
+    made = programs(model, function) if made is None else made
     assert made
     for together, apart in zip(made[::2], made[1::2], strict=True):
         first, second = run(together, inputs), run(apart, inputs)
@@ -205,6 +227,19 @@ def programs(model: Model, function: Function) -> list[Program]:
         if contact_between(function.held_by(model), limbs) is None:
             traced = trace_in_limbs(reduce(model), limbs, function, function.form("limbs"))
             found += [known(traced), limb_by_limb(known(traced))]
+    for program in found:
+        verify_program(program)
+    return found
+
+
+def programs_in_loops(model: Model, function: Function) -> list[Program]:
+    """As `programs`, for derivatives in loops, whose straight line has the lanes."""
+    found, form, reduced = list[Program](), function.form("halves"), reduce(model)
+    plain = trace_program(reduced, function, form, "graph")
+    for limbs in limbs_in_lanes(model):
+        if contact_between(function.held_by(model), limbs) is None:
+            traced = known(trace_loop_in_limbs(plain, reduced, limbs, function, form))
+            found += [traced, limb_by_limb(traced)]
     for program in found:
         verify_program(program)
     return found

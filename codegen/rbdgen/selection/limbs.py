@@ -66,14 +66,18 @@ def trace_loop_in_limbs(
     own = function.sized(traced.robots[0].model)
     state = traced.state(traced.symbols(function.signature.inputs, own.inputs), sums=sums)
     assert form.loops is not None
-    (loop,) = (loop for loop in form.loops(traced.filled()).loops if loop.inputs)
+    looped = form.loops(traced.filled())
+    (loop,) = (loop for loop in looped.loops if loop.inputs)
     (every,) = (own for own in program.loops if own.name == loop.name)
     sizes = {x.name: x.size for x in program.outputs} | dict(program.scratch)
     found: dict[str, list[tuple[tuple[int, ...], Scalar]]] = defaultdict(list)
     for name, values in loop.trace(state).items():
         access = loop.writes[name]
-        axes = 1 if sizes[access.array] == reduced.nv else 2
-        found[access.array] += traced.placed(("nv",) * axes, access.elements, values)
+        axes = looped.axes.get(access.array, ("nv",) * (1 if sizes[access.array] == reduced.nv else 2))
+        if axes:
+            found[access.array] += traced.placed(axes, access.elements, values)
+        else:
+            found[access.array] += zip(((at,) for at in every.writes[name].elements), values, strict=True)
     outputs: list[tuple[str, tuple[int, ...], Sequence[Scalar]]] = []
     writes: dict[str, Access] = {}
     for array, rows in found.items():

@@ -75,7 +75,7 @@ class OneLimb:
         return {name: (access, [held[k][1] for k in elements]) for name, (access, elements) in parts.items()}
 
     def placed(
-        self, shape: Sequence[str], elements: Sequence[int], values: Sequence[Scalar | None]
+        self, shape: Sequence[str | int], elements: Sequence[int], values: Sequence[Scalar | None]
     ) -> list[tuple[tuple[int, ...], Scalar]]:
         """The places and values of some elements of an array over the degrees of freedom. For a symmetric
         matrix, more values may follow as in `written`.
@@ -83,8 +83,11 @@ class OneLimb:
         places = self.places.of(shape)
         found = [(places[at], value) for at, value in zip(elements, values, strict=False)]
         if len(values) > len(found):
-            found += _mirrored(self.places.between_limbs(shape[0]), values[len(found) :])
-        return [(somewhere(own), value) for own, value in found if value is not None]
+            axis, _ = shape
+            assert isinstance(axis, str)
+            found += _mirrored(self.places.between_limbs(axis), values[len(found) :])
+        present = ((own, value) for own, value in found if value is not None)
+        return [held for own, value in present for held in self._held(own, value)]
 
     def _held(self, own: PerLane, value: Scalar) -> list[tuple[tuple[int, ...], Scalar]]:
         """The places of a value, all lanes together, or lane by lane if some lanes have none."""
@@ -136,10 +139,7 @@ class OneLimb:
             tracer.turn,
             tracer.apart,
             tracer.together,
-            [
-                [lane for lane, number in enumerate(own) if number is not None] if len(own) > 1 else []
-                for own in self.places.contacts
-            ],
+            self.places.contacts,
         )
         return replace(made, lanes=lanes)
 

@@ -65,8 +65,10 @@ class Lanes:
     """Gives the number of a value in each lane."""
     together: Callable[[Sequence[Scalar]], Scalar] = no_lanes
     """Gives the value that has one of these numbers in each lane; the inverse of `apart`."""
-    holding: Sequence[Sequence[int]] = ()
-    """For each contact, the lanes that hold it; it is empty for a contact that does not stand for several."""
+    contacts: Sequence[Sequence[int | None]] = ()
+    """For each contact, its number in the whole robot in each lane, None in lanes that do not hold it. A
+    contact that stands for itself alone has a single number.
+    """
 
     def handed_on(self, kind: Record, value: Any, body: int, parent: int) -> Any:
         """The value that a body hands on to its parent: the sum of those of all bodies for which it stands,

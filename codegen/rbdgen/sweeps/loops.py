@@ -74,6 +74,10 @@ class LoopedForm:
     """The arrays of constants."""
     lanes_of_one_state: bool = False
     """Whether the lanes are parts of one state, see `Program`."""
+    axes: Mapping[str, tuple[str | int, ...]] = field(default_factory=dict)
+    """The axes of the arrays that a straight line with alike limbs as lanes writes, if they are not nv or
+    nv x nv. An array of numbers of the whole robot has none.
+    """
 
     def renamed(self, names: Mapping[str, str]) -> LoopedForm:
         """Replace arrays of the form by the ones that `names` gives."""

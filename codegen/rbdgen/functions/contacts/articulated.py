@@ -107,7 +107,8 @@ def _constrained(
         wanted = [add(a, b) for a, b in zip(pull, wanted, strict=True)]
     right = [mul(w, value) for w, value in zip(weights, wanted, strict=True)]
     system = Multipliers(contacts.carried(weights), values["inverse_D"], contacts.lanes)
-    forces = system.forces(right, values["a"], softness(reduced.model.contacts, x), x.naming)
+    factors = system.factored(softness(reduced.model.contacts, x), x.naming)
+    forces = system.forces(factors, right, values["a"], x.naming)
     return driver, contacts.given(forces), system.pushed(forces, values["a"])
 
 
@@ -121,7 +122,8 @@ def contact_impulse(reduced: ReducedModel, x: State) -> tuple[list[Scalar], list
     back = neg(add(1, restitution))
     right = [mul(mul(w, back), value) for w, value in zip(weights, contacts.velocities(), strict=True)]
     system = Multipliers(contacts.carried(weights), values["inverse_D"], contacts.lanes)
-    impulse = system.forces(right, still, softness(reduced.model.contacts, x), x.naming)
+    factors = system.factored(softness(reduced.model.contacts, x), x.naming)
+    impulse = system.forces(factors, right, still, x.naming)
     change = _accelerations(driver, system.pushed(impulse, still))
     return [add(a, b) for a, b in zip(x.v, change, strict=True)], contacts.given(impulse)
 

@@ -69,7 +69,8 @@ def pushed(
     the compliance of contacts.
     """
     soft = softness(model.contacts, x)
-    forces = multipliers(M, J).forces(right, M.scale(M.back_substitute(u)), soft, x.naming)
+    system, rates = multipliers(M, J), M.scale(M.back_substitute(u))
+    forces = system.forces(system.factored(soft, x.naming), right, rates, x.naming)
     pushes = times(transposed(J), forces)
     return M.solve([add(a, b) for a, b in zip(u, pushes, strict=True)]), forces
 

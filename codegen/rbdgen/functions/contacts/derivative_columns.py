@@ -20,9 +20,12 @@ floating base is its classical acceleration, which does not depend on its linear
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from rbdgen.access import Access, MatrixView, column, whole
+from rbdgen.functions.contacts.row_derivatives import ContactRows
 from rbdgen.functions.contacts.system import System, torque_derivatives, with_anchors
 from rbdgen.functions.derivatives.columns import (
     by_rows,
@@ -39,9 +42,13 @@ from rbdgen.model.contacts import Contact
 from rbdgen.model.model import Model
 from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ops import Matrix, Vector
+from rbdgen.spatial.rows import Rows
 from rbdgen.spatial.scalar import Scalar, add, dot, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+
+ZEROS: Final = "zeros"
+"""The name of a table of zeros, from which columns are read that are zero."""
 
 
 def contact_aba_derivatives_columns(
@@ -78,9 +85,9 @@ def contact_aba_derivatives_columns(
     )
     loops = (
         prepared,
-        solver.loop("q", solver.by_q, ("b_q", "c_q", "turned"), columns),
-        solver.loop("v", solver.by_v, ("b_v", "c_v"), columns),
-        solver.loop("tau", solver.by_tau, ("transposed_W",), range(nv)),
+        solver.loop("q", solver.solve, {"b": "b_q", "c": "c_q", "turned": "turned"}, columns),
+        solver.loop("v", solver.solve, {"b": "b_v", "c": "c_v", "turned": ZEROS}, columns),
+        solver.loop("tau", solver.invert, {"t": "transposed_W"}, range(nv)),
     )
     scratch = {
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
@@ -89,7 +96,7 @@ def contact_aba_derivatives_columns(
     }
     outputs = solved_for | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
-    return LoopedForm((*loops, *known.shifts()), outputs, scratch)
+    return LoopedForm((*loops, *known.shifts()), outputs, scratch, solver.tables)
 
 
 def known_columns(reduced: ReducedModel, *, anchored: bool) -> KnownColumns:
@@ -119,7 +126,9 @@ class Solver:
 
     `shared` gives the places of the arrays that all columns read. `rows` gives the number of rows of each
     matrix of columns, and `zeros` the elements that are 0 in each of its columns. For every row of a contact,
-    `felt` lists the degrees of freedom at which its row of J L^-1 may be nonzero.
+    `felt` lists the degrees of freedom at which its row of J L^-1 may be nonzero. The force also turns with
+    its link, but only if q changes. In other columns, `turned` is read from a matrix of zeros in `tables`, so
+    that compiled code is the same for all columns; it is too long to be fetched twice.
     """
 
     def __init__(self, model: Model) -> None:
@@ -134,6 +143,8 @@ class Solver:
         unmoved = [tuple(a for a, dofs in enumerate(moving) if k not in dofs) for k in range(nv)]
         self.zeros = dict.fromkeys(("c_q", "c_v", "turned"), unmoved)
         self.zeros |= dict.fromkeys(("b_q", "b_v"), unrelated)
+        self.zeros[ZEROS] = [tuple(range(nc))] * nv
+        self.tables = {ZEROS: (0.0,) * (nc * nv)}
         self.zeros["transposed_W"] = [without(nv, dofs) for dofs in limbs(self.ancestors, related)]
         below = ((j, i) for i, above in enumerate(self.ancestors) for j in above)
         self.shared = {
@@ -146,55 +157,66 @@ class Solver:
         }
 
     def loop(
-        self, name: str, trace: Callable[[Arrays], Arrays], read: Sequence[str], columns: Sequence[int]
+        self,
+        u: str,
+        trace: Callable[[Arrays], Arrays],
+        read: Mapping[str, str],
+        columns: Sequence[int],
     ) -> FormLoop:
-        """The loop over columns of both outputs for one of q, v and tau. `read` names the matrices of which
-        it reads columns.
+        """The loop over columns of both outputs for u, one of q, v and tau. `read` gives the matrix of each
+        column that is read.
         """
         nv, nc = self.nv, self.nc
+        matrices = {
+            name: column(array, self.rows.get(array, nc), nv, columns) for name, array in read.items()
+        }
         return FormLoop(
-            f"by_{name}",
+            trace.__name__,
             lambda x: trace(x.arrays),
-            reads={**self.shared, **{x: column(x, self.rows[x], nv, columns) for x in read}},
-            writes={
-                "x": column(f"da_d{name}", nv, nv, columns),
-                "l": column(f"dlambda_d{name}", nc, nv, columns),
-            },
+            reads={**self.shared, **matrices},
+            writes={"x": column(f"da_d{u}", nv, nv, columns), "l": column(f"dlambda_d{u}", nc, nv, columns)},
             count=len(columns),
-            zeros={x: tuple(self.zeros[x][k] for k in columns) for x in read},
+            zeros={name: tuple(self.zeros[array][k] for k in columns) for name, array in read.items()},
         )
 
-    def by_q(self, x: Arrays) -> Arrays:
-        """A column of the derivatives with respect to q. The force also turns with its link."""
-        found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_q"]), x["c_q"])
+    def solve(self, x: Arrays) -> Arrays:
+        """A column of the derivatives with respect to q or v."""
+        t = transposed_times(by_rows(self.ancestors, x["W"]), x["b"])
+        return self.turned(x, self.column(x, t, x["c"]))
+
+    def invert(self, x: Arrays) -> Arrays:
+        """A column of the derivatives with respect to tau. W^T times a unit vector is a row of W."""
+        found = self.column(x, x["t"], [0] * len(self.felt))
+        return {"x": found["x"], "l": self.to_world(x, found["l"])}
+
+    def turned(self, x: Arrays, found: Arrays) -> Arrays:
+        """The column of both outputs in world axes."""
         forces = [add(own, turn) for own, turn in zip(found["l"], x["turned"], strict=True)]
         return {"x": found["x"], "l": self.to_world(x, forces)}
 
-    def by_v(self, x: Arrays) -> Arrays:
-        found = self.column(x, transposed_times(by_rows(self.ancestors, x["W"]), x["b_v"]), x["c_v"])
-        return {"x": found["x"], "l": self.to_world(x, found["l"])}
-
-    def by_tau(self, x: Arrays) -> Arrays:
-        """A column of the derivatives with respect to tau. W^T times a unit vector is a row of W."""
-        found = self.column(x, x["transposed_W"], [0] * len(self.felt))
-        return {"x": found["x"], "l": self.to_world(x, found["l"])}
-
     def column(self, x: Arrays, t: Sequence[Scalar], c: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The column of both outputs in the axes of the links, from the equations at the top of this file."""
-        entries = iter(x["Y"])
-        Y = [{k: next(entries) for k in dofs} for dofs in self.felt]
-        missing = [
-            sub(own, dot(list(row.values()), [t[k] for k in row])) for own, row in zip(c, Y, strict=True)
-        ]
-        force = solved(by_rows(self.before, x["W_G"]), x["inverse_D_G"], missing)
         z = [mul(value, inverse) for value, inverse in zip(t, x["inverse_D"], strict=True)]
-        for row, pull in zip(Y, force, strict=True):
+        return self.finished(x, z, self.missing(x["Y"], t, c))
+
+    def missing(self, Y: Sequence[Scalar], t: Sequence[Scalar], c: Sequence[Scalar]) -> list[Scalar]:
+        """c - Y t. The entries of Y are those at the degrees of freedom that every row feels."""
+        rows = zip(c, self.by_felt(Y), strict=True)
+        return [sub(own, dot(list(row.values()), [t[k] for k in row])) for own, row in rows]
+
+    def by_felt(self, Y: Sequence[Scalar]) -> list[dict[int, Scalar]]:
+        """The sparse rows of Y, made from their entries."""
+        entries = iter(Y)
+        return [{k: next(entries) for k in dofs} for dofs in self.felt]
+
+    def finished(self, x: Arrays, z: Sequence[Scalar], missing: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        """dlambda = C missing and da = W (z + Y^T dlambda)."""
+        force, pushed = solved(by_rows(self.before, x["W_G"]), x["inverse_D_G"], missing), list(z)
+        for row, pull in zip(self.by_felt(x["Y"]), force, strict=True):
             for k, value in row.items():
-                z[k] = add(z[k], mul(value, pull))
-        return {
-            "x": [dot(list(row.values()), [z[j] for j in row]) for row in by_rows(self.ancestors, x["W"])],
-            "l": force,
-        }
+                pushed[k] = add(pushed[k], mul(value, pull))
+        W = by_rows(self.ancestors, x["W"])
+        return {"x": [dot(list(row.values()), [pushed[j] for j in row]) for row in W], "l": force}
 
     def to_world(self, x: Arrays, forces: Sequence[Scalar]) -> list[Scalar]:
         """Rotate the forces of contacts with the world from the axes of their links to world axes. Forces of
@@ -225,35 +247,56 @@ def prepare(
 
     With `values`, a and lambda are among the quantities.
     """
-    model, coupling, nv = reduced.model, reduced.model.coupling, reduced.model.nv
+    model, coupling = reduced.model, reduced.model.coupling
     s = System.of(reduced, x, anchored=anchored)
     b_q, b_v = torque_derivatives(reduced, s, x)
-    c_q, c_v, turned, R = [], [], [], []
-    for own, forces in s.each():
-        by_q, by_v = own.acceleration_derivatives(s.free.v, s.a)
-        c_q += list(map(coupling.folded, by_q))
-        c_v += list(map(coupling.folded, by_v))
-        turned += list(map(coupling.folded, own.turned(forces, nv)))
-        if own.contact.second is None:
-            R += [value for row in own.pose.rotation for value in row]
     linear = KnownColumns(reduced).known["v"]
-    b_v, c_v = ([[0 if k in linear else x for k, x in enumerate(row)] for row in rows] for rows in (b_v, c_v))
+    b_v = [[0 if k in linear else value for k, value in enumerate(row)] for row in b_v]
     given = {
         "transposed_W": [row.get(j, 0) for j in range(coupling.independent) for row in s.free.W],
         "inverse_D": s.free.factor.inverse_diagonal,
         "Y": [row[k] for row, dofs in zip(s.Y, Solver(model).felt, strict=True) for k in dofs],
         "W_G": [row[j] for i, row in enumerate(unit_lower_inverse(s.admittance)) for j in range(i)],
         "inverse_D_G": s.admittance.inverse_diagonal,
-        "R": R,
+        "R": rotations(s.rows),
     }
     if values:
         given["a"] = from_classical(model, x.v, s.a)[: coupling.independent]
         given["forces"] = Solver(model).to_world(given, s.forces)
-    minus = {"b_q": b_q, "b_v": b_v, "c_q": c_q, "c_v": c_v}
-    right = {"turned": turned, **{name: [list(map(neg, row)) for row in m] for name, m in minus.items()}}
+    right = row_columns(reduced, s.rows, s.forces, replace(x, v=s.free.v, a=s.a))
     if anchored:
-        pulls = [own.pull_derivatives(x, anchor) for own, anchor in with_anchors(s.rows, x)]
-        for u, name in enumerate(("c_q", "c_v")):
-            rows = (coupling.folded(row) for pull in pulls for row in pull[u])
-            right[name] = [list(map(sub, *pair)) for pair in zip(right[name], rows, strict=True)]
+        add_pulls(right, reduced, s.rows, x)
+    right |= {name: [list(map(neg, row)) for row in m] for name, m in {"b_q": b_q, "b_v": b_v}.items()}
     return given | {name: [row[k] for row in matrix for k in columns] for name, matrix in right.items()}
+
+
+def rotations(rows: Sequence[ContactRows]) -> list[Scalar]:
+    """The rotation matrices of all contacts with the world, from the axes of their links to world axes."""
+    poses = (own.pose for own in rows if own.contact.second is None)
+    return [value for pose in poses for row in pose.rotation for value in row]
+
+
+def row_columns(
+    reduced: ReducedModel, rows: Sequence[ContactRows], forces: Sequence[Scalar], x: State
+) -> dict[str, Rows]:
+    """-dc/dq and -dc/dv, and the derivative of `forces` as their links turn, by the names of the arrays. The
+    velocities and accelerations are those of `x`.
+    """
+    rest, found = iter(forces), dict[str, Rows](c_q=[], c_v=[], turned=[])
+    linear = KnownColumns(reduced).known["v"]
+    for own in rows:
+        by_q, by_v = own.acceleration_derivatives(x.v, x.a)
+        found["c_q"] += by_q
+        found["c_v"] += [[0 if k in linear else value for k, value in enumerate(row)] for row in by_v]
+        found["turned"] += own.turned([next(rest) for _ in range(own.contact.rows)], reduced.model.nv)
+    folded = {name: list(map(reduced.model.coupling.folded, part)) for name, part in found.items()}
+    minus = {name: [list(map(neg, row)) for row in folded[name]] for name in ("c_q", "c_v")}
+    return folded | minus
+
+
+def add_pulls(right: dict[str, Rows], reduced: ReducedModel, rows: Sequence[ContactRows], x: State) -> None:
+    """Add the derivatives of the anchors' pulls to those of the rows, see `row_columns`."""
+    pulls = [own.pull_derivatives(x, anchor) for own, anchor in with_anchors(rows, x)]
+    for u, name in enumerate(("c_q", "c_v")):
+        added = (reduced.model.coupling.folded(row) for pull in pulls for row in pull[u])
+        right[name] = [list(map(sub, *pair)) for pair in zip(right[name], added, strict=True)]

@@ -12,6 +12,7 @@ from rbdgen.functions.arguments import TAU, A, Q, V, square
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, jacobian
 from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives_columns
 from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
+from rbdgen.functions.contacts.derivatives_in_limbs import contact_aba_derivatives_in_limbs, limbs_stand
 from rbdgen.functions.contacts.forward_rows import ANCHOR, GAINS
 from rbdgen.functions.form import Form, in_loops
 from rbdgen.functions.function import Call, Function, Identity
@@ -71,6 +72,15 @@ def _derivatives(*, anchored: bool, values: bool = False) -> Function:
                 "columns",
                 for_size=False,
                 degrees="independent",
+            ),
+            in_loops(
+                "the same; what comes before the last products may have limbs as lanes",
+                partial(contact_aba_derivatives_in_limbs, anchored=anchored, values=values),
+                "halves",
+                for_size=False,
+                degrees="tree",
+                worth_trying=limbs_stand,
+                can_use_limbs=True,
             ),
         ),
         operations=lambda size: 1767 * size.bodies + 737 * size.rows + 59 * size.connected,

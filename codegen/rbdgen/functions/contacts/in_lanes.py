@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from rbdgen.model.contacts import Contact
@@ -29,28 +30,41 @@ class RowLanes:
     """The lanes that hold each row, and the operations over lanes."""
 
     lanes: Lanes = ALONE
-    held: Sequence[Sequence[int]] = ()
-    """For each row, the lanes that hold it. It is empty for a row that stands for itself alone."""
+    numbers: Sequence[Sequence[int | None]] = ()
+    """For each row, its number in the whole system in each lane, None in lanes that do not hold it. A row
+    that stands for itself alone has a single number.
+    """
     inside: Set[int] = frozenset()
     """The degrees of freedom that stand for several."""
 
     @classmethod
     def of(cls, contacts: Sequence[Contact], lanes: Lanes, inside: Set[int]) -> RowLanes:
         """The lanes of the rows of these contacts."""
-        each = zip(contacts, lanes.holding, strict=True) if lanes.holding else ()
-        return cls(lanes, [held for contact, held in each for _ in range(contact.rows)], inside)
+        each = list(zip(contacts, lanes.contacts, strict=True)) if lanes.contacts else []
+        widths = {own: contact.rows for contact, held in each for own in held if own is not None}
+        before = accumulate((widths[own] for own in sorted(widths)), initial=0)
+        first = dict(zip(sorted(widths), before, strict=False))
+        numbers = [
+            [None if own is None else first[own] + row for own in held]
+            for contact, held in each
+            for row in range(contact.rows)
+        ]
+        return cls(lanes, numbers, inside)
 
     @property
     def several(self) -> list[int]:
         """The rows that stand for several."""
-        return [row for row, held in enumerate(self.held) if held]
+        return [row for row, numbers in enumerate(self.numbers) if len(numbers) > 1]
 
     def places(self) -> Iterator[Place]:
-        """All rows of the whole system: those of no lane, then lane by lane."""
-        for lane in (None, *range(self.lanes.count)):
-            for row, held in enumerate(self.held):
-                if lane in held or (lane is None and not held):
-                    yield Place(row, lane)
+        """The rows of the whole system in order."""
+        found = {
+            number: Place(row, lane if len(numbers) > 1 else None)
+            for row, numbers in enumerate(self.numbers)
+            for lane, number in enumerate(numbers)
+            if number is not None
+        }
+        return (found[number] for number in sorted(found))
 
     def system(
         self, own: Sequence[Sequence[Scalar]], between: Sequence[Sequence[Scalar | None]]
@@ -91,9 +105,9 @@ class RowLanes:
         own, lanes = dict(zip(self.places(), numbers, strict=True)), range(self.lanes.count)
         return [
             self.lanes.together([own.get(Place(row, lane), 0) for lane in lanes])
-            if held
+            if len(numbers) > 1
             else own[Place(row, None)]
-            for row, held in enumerate(self.held)
+            for row, numbers in enumerate(self.numbers)
         ]
 
 

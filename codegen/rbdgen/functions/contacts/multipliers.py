@@ -20,7 +20,7 @@ from functools import cached_property
 from rbdgen.functions.between_limbs import Entries, between_limbs
 from rbdgen.functions.contacts.in_lanes import EACH_ALONE, RowLanes
 from rbdgen.model.contacts import Contact
-from rbdgen.spatial.ldl import ldl
+from rbdgen.spatial.ldl import LDL, ldl
 from rbdgen.spatial.scalar import Naming, Scalar, add, mul, sub
 from rbdgen.sweeps.inputs import State
 
@@ -59,15 +59,19 @@ class Multipliers:
             self.y, self.inverse_diagonal, self.lanes.lanes, self.lanes.several, self.lanes.inside
         )
 
-    def forces(
-        self, right: Sequence[Scalar], rates: Sequence[Scalar], softness: Sequence[Scalar], naming: Naming
-    ) -> list[Scalar]:
-        """(G + softness)^-1 (right - J M^-1 u), where rates = D^-1 L^-T u."""
-        G, driven = self.G(naming), dict(enumerate(rates))
+    def factored(self, softness: Sequence[Scalar], naming: Naming) -> LDL:
+        """The factors of G + softness, for the rows of all limbs."""
+        G = self.G(naming)
         for i, soft in enumerate(softness):
             G[i][i] = add(G[i][i], soft)
+        return ldl(self.lanes.system(G, self.between_limbs), naming=naming)
+
+    def forces(
+        self, whole: LDL, right: Sequence[Scalar], rates: Sequence[Scalar], naming: Naming
+    ) -> list[Scalar]:
+        """(G + softness)^-1 (right - J M^-1 u), where rates = D^-1 L^-T u. `whole` has the factors."""
+        driven = dict(enumerate(rates))
         wanted = [sub(value, product(row, driven)) for value, row in zip(right, self.y, strict=True)]
-        whole = ldl(self.lanes.system(G, self.between_limbs), naming=naming)
         found = enumerate(whole.solve(self.lanes.spread(wanted)))
         return self.lanes.gathered([naming(f"lambda[{i}]", value) for i, value in found])
 

@@ -50,6 +50,11 @@ class Factor:
 
     def half(self, b: Sequence[Scalar], *, of_one_limb: bool = False) -> list[Scalar]:
         """D^-1 W^T b. `of_one_limb` says that b is zero at all limbs but that of the lane."""
+        t = self.to_base(b, of_one_limb=of_one_limb)
+        return [mul(x, inverse) for x, inverse in zip(t, self.inverse_diagonal, strict=True)]
+
+    def to_base(self, b: Sequence[Scalar], *, of_one_limb: bool = False) -> list[Scalar]:
+        """W^T b. For `of_one_limb`, see `half`."""
         n = len(b)
         own: list[Scalar] = [0] * n
         handed: list[Scalar] = [0] * n
@@ -57,8 +62,7 @@ class Factor:
             for k, entry in row.items():
                 to = handed if i in self.inside and k not in self.inside and not of_one_limb else own
                 to[k] = add(to[k], mul(entry, value))
-        sums = [x if is_zero(y) else add(x, self.lanes.join(y)) for x, y in zip(own, handed, strict=True)]
-        return [mul(x, inverse) for x, inverse in zip(sums, self.inverse_diagonal, strict=True)]
+        return [x if is_zero(y) else add(x, self.lanes.join(y)) for x, y in zip(own, handed, strict=True)]
 
     def other_half(self, z: Sequence[Scalar]) -> list[Scalar]:
         """W z."""

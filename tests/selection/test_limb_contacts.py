@@ -127,6 +127,7 @@ def test_sets_of_feet(function: Function, held: Sequence[str]) -> None:
         ("quadruped", FEET[:1], "contact_aba_derivatives"),
         ("quadruped", FEET[2:0:-1], "contact_aba_and_derivatives"),
         ("biped", None, "contact_aba_derivatives_held"),
+        ("closed", None, "contact_aba_derivatives"),
         ("resisting", None, "contact_aba_and_derivatives"),
         ("scattered", None, "contact_aba_and_derivatives"),
         ("scattered", None, "contact_aba_derivatives_held"),

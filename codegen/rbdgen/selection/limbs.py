@@ -169,6 +169,7 @@ def cheapest_loop_in_limbs(
         )
         for words, reduced in subjects
         for limbs in limbs_in_lanes(model)
+        if contact_between(read_by(function, model), limbs) is None
     ]
     return _cheapest(traced, most)
 

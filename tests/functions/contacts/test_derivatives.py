@@ -101,7 +101,7 @@ def compare(
     model: Model, row: Function, inputs: dict[str, Array], wanted: list[Array], tolerance: float
 ) -> None:
     """Compares the derivatives by every form with the wanted ones, at one state."""
-    for form in row.forms:
+    for form in (form for form in row.forms if form.does(model)):
         outputs = run_on_floats(FunctionForm(row, form), model, inputs)
         for ours, theirs, argument in zip(outputs, wanted, row.signature.outputs, strict=True):
             error = relative_error(ours[0].reshape(theirs.shape), theirs, floor=1.0)
@@ -124,21 +124,23 @@ def test_declared_zeros_are_zero(name: str) -> None:
     row = ALL[f"contact_aba_derivatives{'_held' * (name == 'held')}"]
     inputs = random_inputs(model, row.signature, 1, 3)
     arrays = [(x, list(inputs[x.name][0])) for x in row.sized(model).inputs]
-    loops, seen = row.form("columns").loops, set[str]()
-    assert loops is not None
-    watched(loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
-    assert seen == {"by_q", "by_v", *(["by_tau"] if name != "following" else [])}  # a robot that is one limb
+    for form in (form for form in row.forms if form.loops is not None and form.does(model)):
+        seen = set[str]()
+        assert form.loops is not None
+        watched(form.loops(reduce(model)), seen).run(state_of(model, arrays, np.cos, np.sin))
+        # a robot that is one limb has no zeros in columns of tau
+        assert seen == {"solve", *(["invert"] if form.name == "columns" and name != "following" else [])}
 
 
 @pytest.mark.parametrize("suffix", ["", "_held"])
 @pytest.mark.parametrize("make", [following, pulled])
 def test_values_come_with_derivatives(make: Callable[[], Model], suffix: str) -> None:
-    """In both forms, the results are those of contact_aba, followed by its derivatives."""
+    """In all forms, the results are those of contact_aba, followed by its derivatives."""
     model = make()
     names = (f"contact_aba{suffix}", f"contact_aba_derivatives{suffix}")
     both = ALL[f"contact_aba_and_derivatives{suffix}"]
     inputs = random_inputs(model, both.sized(model), 3)
-    for k, form in enumerate(both.forms):
+    for k, form in enumerate(form for form in both.forms if form.does(model)):
         apart = (FunctionForm(ALL[name], ALL[name].forms[k if name == names[1] else 0]) for name in names)
         expected = [y for one in apart for y in run_on_floats(one, model, inputs)]
         found = run_on_floats(FunctionForm(both, form), model, inputs)

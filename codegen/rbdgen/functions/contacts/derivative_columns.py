@@ -92,7 +92,8 @@ def contact_aba_derivatives_columns(
     scratch = {
         **dict.fromkeys(("transposed_W", "b_q", "b_v"), nv * nv),
         **dict.fromkeys(("c_q", "c_v", "turned", "Y"), nc * nv),
-        **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G", "R")},
+        **{name: len(solver.shared[name].elements) for name in ("inverse_D", "W_G", "inverse_D_G")},
+        "R": 9 * count,
     }
     outputs = solved_for | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
@@ -153,7 +154,9 @@ class Solver:
             "Y": MatrixView("Y", nv).entries((a, k) for a, dofs in enumerate(self.felt) for k in dofs),
             "W_G": whole("W_G", nc * (nc - 1) // 2),
             "inverse_D_G": whole("inverse_D_G", nc),
-            "R": whole("R", 9 * sum(contact.second is None for contact in model.contacts)),
+            "R": MatrixView("R", 9).block(
+                [k for k, contact in enumerate(model.contacts) if contact.second is None], range(9)
+            ),
         }
 
     def loop(

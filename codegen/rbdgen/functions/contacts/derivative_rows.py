@@ -12,8 +12,9 @@ from rbdgen.functions.arguments import TAU, A, Q, V, square
 from rbdgen.functions.contacts.arguments import ACTIVE, LAMBDA, MU, jacobian
 from rbdgen.functions.contacts.derivative_columns import contact_aba_derivatives_columns
 from rbdgen.functions.contacts.derivatives import contact_aba_derivatives
-from rbdgen.functions.contacts.derivatives_in_limbs import contact_aba_derivatives_in_limbs, limbs_stand
+from rbdgen.functions.contacts.derivatives_in_limbs import contact_aba_derivatives_in_limbs
 from rbdgen.functions.contacts.forward_rows import ANCHOR, GAINS
+from rbdgen.functions.derivatives.in_limbs import limbs_and_columns_fill
 from rbdgen.functions.form import Form, in_loops
 from rbdgen.functions.function import Call, Function, Identity
 from rbdgen.functions.needs import ANCHORED, CONTACTS
@@ -79,7 +80,7 @@ def _derivatives(*, anchored: bool, values: bool = False) -> Function:
                 "halves",
                 for_size=False,
                 degrees="tree",
-                worth_trying=limbs_stand,
+                worth_trying=limbs_and_columns_fill,
                 can_use_limbs=True,
             ),
         ),

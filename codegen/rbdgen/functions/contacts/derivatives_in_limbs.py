@@ -32,7 +32,7 @@ from rbdgen.functions.contacts.row_derivatives import ContactRows, turning_rows
 from rbdgen.functions.contacts.system import with_anchors
 from rbdgen.functions.derivatives.columns import without
 from rbdgen.functions.derivatives.forward import from_classical
-from rbdgen.functions.derivatives.in_limbs import Factor, limbs_and_columns_fill
+from rbdgen.functions.derivatives.in_limbs import Factor
 from rbdgen.functions.derivatives.known_columns import KnownColumns, without_base_translation
 from rbdgen.functions.derivatives.local import derivatives_in_own_axes
 from rbdgen.functions.derivatives.solved import named
@@ -45,17 +45,10 @@ from rbdgen.model.reduce import ReducedModel
 from rbdgen.spatial.ldl import LDL
 from rbdgen.spatial.ops import NO_FORCE
 from rbdgen.spatial.rows import Rows, transposed
-from rbdgen.spatial.scalar import Scalar, mul, neg, sub
+from rbdgen.spatial.scalar import Scalar, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 from rbdgen.sweeps.straight import straight
-
-
-def limbs_stand(model: Model) -> bool:
-    """Whether the robot has alike limbs, enough columns to fill a vector, and no closed loops among its
-    contacts.
-    """
-    return limbs_and_columns_fill(model) and all(contact.second is None for contact in model.contacts)
 
 
 def contact_aba_derivatives_in_limbs(
@@ -91,14 +84,13 @@ def contact_aba_derivatives_in_limbs(
         solver.loop("tau", solver.solve, {"h": "h_tau", "c": ZEROS, "turned": ZEROS}, range(nv)),
     )
     numbers = {name: len(solver.shared[name].elements) for name in ("W_G", "inverse_D_G")}
-    turns = {"R": len(solver.shared["R"].elements)}
     matrices = dict.fromkeys(("W", "h_q", "h_v", "h_tau"), nv * nv)
     of_rows = dict.fromkeys(("y", "Y", "c_q", "c_v", "turned"), nc * nv)
     by_rows = dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
     return LoopedForm(
         (line, *loops, *known.shifts()),
         solved_for | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv) | by_rows,
-        numbers | turns | matrices | of_rows,
+        numbers | matrices | of_rows | {"R": 9 * count},
         solver.tables,
         axes=dict.fromkeys(numbers, ())
         | dict.fromkeys((*of_rows, *by_rows), ("nc", "nv"))
@@ -154,7 +146,7 @@ class Held:
         J = [row for own in rows for row in own.jacobian(reduced.nv)]
         carried = [factor.to_base(row, of_one_limb=True) for row in J]
         y = [{k: naming(f"y[{i},{k}]", row[k]) for k in felt[i]} for i, row in enumerate(carried)]
-        of_limbs = RowLanes.of(model.contacts, lanes, frozenset(factor.inside))
+        of_limbs = RowLanes.of(model.contacts, lanes, factor.inside)
         system = Multipliers(y, factor.inverse_diagonal, of_limbs)
         admittance = system.factored(softness(model.contacts, x), naming)
         bias = straight(reduced, still).run(*inverse_dynamics())["tau"]
@@ -209,6 +201,14 @@ def prepare(
 def torque_derivatives(reduced: ReducedModel, s: Held, x: State) -> dict[str, Rows]:
     """dID/dq and dID/dv at these accelerations and forces, by the letter q or v."""
     found = straight(reduced, s.still).run(*derivatives_in_own_axes(external=True))
+    rest, lanes, inside = iter(s.forces), x.lanes, s.factor.inside
+    for k, own in enumerate(s.rows):
+        of_limbs = len(lanes.contacts[k]) > 1 if lanes.contacts else False
+        part = own.torque_derivatives([next(rest) for _ in range(own.contact.rows)], reduced.nv)
+        for i, (row, others) in enumerate(zip(found["dtau_dq"], part, strict=True)):
+            for j, value in enumerate(others):
+                handed = of_limbs and not is_zero(value) and inside.isdisjoint((i, j))
+                row[j] = sub(row[j], lanes.join(value) if handed else value)
     resistance, linear = slopes(reduced.model, x), KnownColumns(reduced).known["v"]
     add_to_diagonal(found["dtau_dq"], resistance.by_q)
     add_to_diagonal(found["dtau_dv"], resistance.by_v)

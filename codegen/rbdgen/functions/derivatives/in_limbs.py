@@ -9,7 +9,7 @@ as lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from rbdgen.access import MatrixView, column, whole
@@ -45,7 +45,7 @@ class Factor:
     inverse_diagonal: Sequence[Scalar]
     """1 / D, one number per degree of freedom."""
     lanes: Lanes
-    inside: Collection[int]
+    inside: Set[int]
     """The degrees of freedom that stand for several."""
 
     def half(self, b: Sequence[Scalar], *, of_one_limb: bool = False) -> list[Scalar]:

@@ -7,9 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 from support.few import few
+from support.limbs import with_limbs
 from support.robots import robot
 from support.states import random_inputs
 
+import rbdgen
 from rbdgen.emit.package import FunctionSource
 from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
@@ -66,6 +68,22 @@ def test_the_bits_are_those_of_the_called_function() -> None:
     a = run(designed("aba").printed, {name: inputs[name] for name in ("q", "v", "tau")})["a"]
     moved = run(designed("step").printed, inputs)["v_next"]
     np.testing.assert_array_equal(moved, inputs["v"] + inputs["dt"].reshape(-1, 1) * a)
+
+
+def test_several_lines_with_lanes_compile() -> None:
+    """The fourth-order step calls a line with limbs as lanes four times."""
+    limbed = with_limbs([("revolute", "revolute")] * 4)
+    asked = Options(functions=("step_rk4",), variants={"step_rk4": "calls"}, engine="graph")
+    (found,) = design_functions(Request(limbed, asked))
+    assert found.lanes is not None
+    assert sum(loop.kernel.lanes > 1 for loop in found.lanes.loops) > 1
+    library = rbdgen.build(limbed, ["step_rk4"], variants={"step_rk4": "calls"}, engine="graph")
+    inputs = random_inputs(limbed.model, lookup("step_rk4").signature, 3)
+    wanted = run(found.printed, inputs)
+    for k in range(3):
+        given = library.step_rk4(**{name: values[k] for name, values in inputs.items()})
+        for output, values in zip(given._fields, given, strict=True):
+            np.testing.assert_allclose(np.ravel(values), wanted[output][k], rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", ["aba", "step"])

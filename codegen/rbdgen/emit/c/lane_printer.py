@@ -32,7 +32,6 @@ from rbdgen.emit.package import EmitOptions
 from rbdgen.emit.real import Real, real_type
 from rbdgen.emit.text import filled
 from rbdgen.graph.node import Graph
-from rbdgen.graph.programs.lanes import line_of_limbs
 from rbdgen.graph.programs.program import Loop
 from rbdgen.graph.values import halved
 
@@ -106,7 +105,7 @@ class CLimbs:
 def limbs_file(folder: Folder) -> dict[str, str]:
     """The header of the vector types."""
     programs = [f.source.lanes for f in folder.functions if f.source.lanes is not None]
-    lines = [line_of_limbs(program) for program in programs]
+    lines = [loop for program in programs for loop in program.loops if loop.kernel.lanes > 1]
     ops = {node.op for line in lines for node in line.kernel.nodes}
     widths = sorted({line.kernel.lanes for line in lines})
     real = real_type(folder.options.real)

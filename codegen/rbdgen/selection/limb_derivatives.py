@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 from rbdgen.functions.differentiated import MODES, differentiated
 from rbdgen.functions.form import Form
@@ -107,7 +108,8 @@ class _Derivative:
         state = self.traced.state(self._state_inputs(), sums=self.sums)
         results = of.trace(of.in_limbs.for_derivatives, self.filled, state)
         if not self.mode.seeded:
-            return [self._rates(values) for values in results]
+            rates = iter(self._rates([value for values in results for value in values]))
+            return [list(islice(rates, len(values))) for values in results]
         flat = [value for values in results for value in values]
         bars = gradients(self.builder, zip(flat, self._weights(), strict=True), self.arrays, self.by)
         return [bars[x.name] for x in self.by]

@@ -31,6 +31,9 @@ BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 ROBOTS = {"7-dof arm": "arm7", "18-dof quadruped": "quadruped12", "36-dof humanoid": "humanoid30"}
 """The rows of the table of speeds, with their files in `benchmarks/results`."""
 
+NOT_BUNDLED = {"KUKA iiwa": "iiwa", "HyQ": "hyq", "Atlas": "atlas"}
+"""The rows of the second table of speeds."""
+
 
 def table(corner: str, page: str = PERFORMANCE) -> dict[str, dict[str, str]]:
     """The table of a page whose first heading is `corner`: rows by name, cells by heading."""
@@ -99,11 +102,21 @@ def test_speeds_are_those_measured(row: str) -> None:
     """The table has us per call and the speed relative to Pinocchio, to the digits shown."""
     results = results_of(f"{ROBOTS[row]}.json")
     assert row.startswith(f"{results['dof']}-dof ")
+    assert table("")[row] == speeds(results)
+
+
+@pytest.mark.parametrize("row", table("not bundled"))
+def test_speeds_of_other_robots_are_those_measured(row: str) -> None:
+    assert table("not bundled")[row] == speeds(results_of(f"{NOT_BUNDLED[row]}.json"))
+
+
+def speeds(results: dict[str, Any]) -> dict[str, str]:
+    """The cells of a table of speeds by the names of functions."""
     shown = {}
     for name, function in results["functions"].items():
         ns = {who: entry["ns"] for who, entry in function["times"].items()}
         shown[name] = f"{ns['rbdgen'] / 1000:.3f} ({ns['pinocchio'] / ns['rbdgen']:.1f})"
-    assert table("")[row] == shown
+    return shown
 
 
 @pytest.mark.parametrize("row", table("`rbdgen list --counts ROBOT`"))
@@ -125,6 +138,7 @@ def test_the_readme_is_short() -> None:
 
 def test_every_robot_has_its_row() -> None:
     assert set(table("")) == set(ROBOTS)
+    assert set(table("not bundled")) == set(NOT_BUNDLED)
     assert set(table("`make bench-batch`")) == set(ROBOTS)
 
 

@@ -4,9 +4,8 @@ last products.
 The notation is that of `derivative_columns.py`. With M^-1 = W D^-1 W^T, a straight line computes a and
 lambda, y = J W, Y = y D^-1, the factors of G + mu, and h = D^-1 W^T b for every column b. Its sweeps hand
 values on from body to body, so alike limbs can be lanes; only the system of all contact forces is solved on
-numbers.
-The column of a limb's joint is zero at other limbs, and so is its part of h, but the contacts connect all
-limbs. The rest is therefore dense. It runs for every column, with columns as lanes:
+numbers. The column of a limb's joint is zero at other limbs, and so is its part of h, but the contacts
+connect all limbs. The rest is therefore dense. It runs for every column, with columns as lanes:
 
     dlambda = C (-dc - y h),  da = W (h + Y^T dlambda)
 """
@@ -124,7 +123,7 @@ class HalfSolver(Solver):
 
 
 @dataclass(frozen=True)
-class Held:
+class InContact:
     """A robot in contact at a state, without the linear velocity of a floating base."""
 
     rows: Sequence[ContactRows]
@@ -137,7 +136,8 @@ class Held:
     forces: Sequence[Scalar]
 
     @classmethod
-    def at(cls, reduced: ReducedModel, x: State, *, anchored: bool) -> Held:
+    def at(cls, reduced: ReducedModel, x: State, *, anchored: bool) -> InContact:
+        """Solve for a and lambda. With `anchored`, the contacts are anchored."""
         model, naming, lanes = reduced.model, x.naming, x.lanes
         factor = Factor(*inverse_factor(reduced, x), lanes, lanes.freedoms(reduced.bodies))
         still = replace(x, v=without_base_translation(model, x.v), a=[0] * reduced.nv)
@@ -169,7 +169,7 @@ def prepare(
     """Compute the quantities that do not depend on the column, and h, -dc and the turned forces of these
     columns; h of all columns of tau. With `values`, a and lambda are among the quantities.
     """
-    model, solver, s = reduced.model, Solver(reduced.model), Held.at(reduced, x, anchored=anchored)
+    model, solver, s = reduced.model, Solver(reduced.model), InContact.at(reduced, x, anchored=anchored)
     factor, system = s.factor, s.system
     given = {
         "W": [row[j] for row, above in zip(factor.W, reduced.ancestors, strict=True) for j in above],
@@ -198,7 +198,7 @@ def prepare(
     return given | found
 
 
-def torque_derivatives(reduced: ReducedModel, s: Held, x: State) -> dict[str, Rows]:
+def torque_derivatives(reduced: ReducedModel, s: InContact, x: State) -> dict[str, Rows]:
     """dID/dq and dID/dv at these accelerations and forces, by the letter q or v."""
     found = straight(reduced, s.still).run(*derivatives_in_own_axes(external=True))
     rest, lanes, inside = iter(s.forces), x.lanes, s.factor.inside

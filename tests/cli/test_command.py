@@ -220,6 +220,13 @@ def test_list_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert crba[-1] == "5"
 
 
+def test_list_counts_of_some_functions(capsys: pytest.CaptureFixture[str]) -> None:
+    """Functions that are made on request are counted, too."""
+    assert main(["list", "--counts", PENDULUM, "-f", "crba,aba_vjp"]) == 0
+    rows = [line.split("│")[1].strip() for line in capsys.readouterr().out.splitlines() if "│" in line]
+    assert rows == ["crba", "aba_vjp"]
+
+
 def test_inspect(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", PENDULUM, "--base", "floating"]) == 0
     printed = capsys.readouterr().out

@@ -25,9 +25,11 @@ def list_parser() -> argparse.ArgumentParser:
     shown.add_argument(
         "--counts", metavar="ROBOT", dest="robot", help="the operations of every function for a robot"
     )
+    parser.add_argument(
+        "-f", "--functions", metavar="NAME,NAME", action="append", help="the functions of --counts"
+    )
     group = parser.add_argument_group("the kernels of --counts")
     group.add_argument("--target", choices=("cuda",), help="compile kernels for GPUs, and list their figures")
-    group.add_argument("-f", "--functions", metavar="NAME,NAME", action="append", help="which functions")
     group.add_argument("--arch", default=Options().arch, help="the GPUs, such as sm_90,sm_120")
     group.add_argument("--real", choices=REALS, help="the type of numbers (default float)")
     add_robot_options(parser, "the robot of --counts")

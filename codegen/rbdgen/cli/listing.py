@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rbdgen.cli.arguments import kernel_options_of, refuse_others, robot_of
+from rbdgen.cli.arguments import kernel_options_of, names_of, refuse_others, robot_of
 from rbdgen.pipeline.shown import shown_on
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_KERNELS = ("target", "functions", "arch", "real")
+_KERNELS = ("target", "arch", "real")
 """The options of kernels."""
 
 
@@ -31,7 +31,7 @@ def run_list(parsed: argparse.Namespace) -> int:
     from rbdgen.pipeline.design import count  # noqa: PLC0415
 
     robot = robot_of(parsed, parsed.robot)
-    functions = tuple(rows_of(robot.model))
+    functions = tuple(rows_of(robot.model)) if parsed.functions is None else names_of(parsed.functions)
     with shown_on(errors) as done:
         counted = count(robot, functions, done)
     console.print(tables.counts_table(counted))

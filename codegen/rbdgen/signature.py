@@ -87,7 +87,7 @@ OF_JOINTS: Final[tuple[Kind, ...]] = (
 """Kinds of arrays whose elements belong to joints or bodies."""
 
 
-BY_LIMB: Final = frozenset({"nv", "njoints", "nbodies", "nc", "ncontacts", "nanchor", "nshare"})
+BY_LIMB: Final = frozenset({"nv", "njoints", "nbodies", "ninertial", "nc", "ncontacts", "nanchor", "nshare"})
 """Sizes of axes along which each joint, body or contact has elements of its own."""
 
 

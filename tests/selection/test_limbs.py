@@ -66,7 +66,15 @@ def test_values_and_bits(limbs: Sequence[Sequence[str]], base: Base, lanes: int,
         np.testing.assert_array_equal(together[output].view(np.int64), apart[output].view(np.int64))
 
 
-FREE = ("crba_world", "nle_world", "nle_free_base", "rnea_free_base", "crba_free_base")
+FREE = (
+    "crba_world",
+    "nle_world",
+    "nle_free_base",
+    "rnea_free_base",
+    "crba_free_base",
+    "regressor",
+    "kinetic_regressor",
+)
 
 
 @pytest.mark.parametrize(

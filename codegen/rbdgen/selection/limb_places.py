@@ -31,6 +31,9 @@ OF_CONTACTS: Final[Mapping[str, Callable[[Contact], int]]] = MappingProxyType(
 )
 """The sizes of axes over contacts, each with the number of elements of a contact."""
 
+OF_BODIES: Final[Mapping[str, int]] = MappingProxyType({"nbodies": 1, "ninertial": 10})
+"""The sizes of axes over bodies, each with the number of elements of a body."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -109,9 +112,10 @@ class Places:
         joints = [body.joint for body in self.model.bodies]
         if size == "nq":
             return [range(joint.idx_q, joint.idx_q + joint.nq) for joint in joints]
-        if size == "nbodies":
-            rows = {i: row for row, i in enumerate(self.model.visible)}
-            return [range(rows[i], rows[i] + 1) if i in rows else range(0) for i in range(len(joints))]
+        if size in OF_BODIES:
+            width, rows = OF_BODIES[size], {i: row for row, i in enumerate(self.model.visible)}
+            spans = [range(width * row, width * (row + 1)) for row in range(len(rows))]
+            return [spans[rows[i]] if i in rows else range(0) for i in range(len(joints))]
         assert size in ("nv", "njoints"), f"an axis of size {size} has no places on limbs"
         base = self.model.sizes["nv"] - self.model.sizes[size]
         spans = [range(joint.idx_v - base, joint.idx_v + joint.nv - base) for joint in joints]

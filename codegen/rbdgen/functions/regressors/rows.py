@@ -48,7 +48,12 @@ REGRESSOR = Function(
     "regressor of inverse dynamics, tau = Y(q, v, a) pi",
     (
         Form("bodies", _TEXTBOOK, lambda model, x: [flat(bodies.regressor(model, x.q, x.v, x.a, x.naming))]),
-        cheap("moments", _CHEAP, lambda reduced, x: [flat(moments.regressor(reduced, x))]),
+        cheap(
+            "moments",
+            _CHEAP,
+            lambda reduced, x: [flat(moments.regressor(reduced, x))],
+            can_use_limbs=True,
+        ),
     ),
     operations=lambda size: 296 * size.ancestors - 95 * size.bodies,
     measure=(resisting(inverse_dynamics.RNEA), "classical"),
@@ -65,7 +70,12 @@ KINETIC_REGRESSOR = Function(
     "regressor of the kinetic energy of bodies, T = K(q, v) pi",
     (
         Form("bodies", _TEXTBOOK, lambda model, x: [bodies.kinetic_regressor(model, x.q, x.v, x.naming)]),
-        cheap("moments", _CHEAP, lambda reduced, x: [moments.kinetic_regressor(reduced, x)]),
+        cheap(
+            "moments",
+            _CHEAP,
+            lambda reduced, x: [moments.kinetic_regressor(reduced, x)],
+            can_use_limbs=True,
+        ),
     ),
     operations=lambda size: 126 * size.bodies,
     pinocchio=lambda pin, model, data, x: np.ravel(

@@ -175,7 +175,7 @@ def test_operations(golden: Callable[[str, str], None]) -> None:
     names = ["contact_step", "contact_step_servo", "contact_step_jvp", "contact_step_vjp", *derivatives]
     lines = counted([(3, 1, 0), (3, 2, 0), (3, 3, 1)], names)
     exact, closed = (total(line) for line in lines[-2:])
-    assert exact <= 1.1 * closed
+    assert exact <= 1.15 * closed
     golden("chosen_counts/contact_step.txt", "".join(lines))
 
 

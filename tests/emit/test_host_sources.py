@@ -31,13 +31,25 @@ def standing(name: str) -> Robot:
     return rbdgen.load_robot(name, base="floating", contacts=held, frames=[held[0].link, held[1].link])
 
 
-DERIVATIVES: Final = ("rnea_vjp", "aba_jvp", "rnea_hvp", "step_vjp", "momentum_jacobian", "contact_aba_vjp")
+DERIVATIVES: Final = (
+    "rnea_vjp",
+    "aba_jvp",
+    "rnea_hvp",
+    "step_vjp",
+    "centroidal_momentum_jacobian",
+    "contact_aba_vjp",
+)
 
-EVERY: Final = [
-    (name, row)
-    for name in ("quadruped12", "humanoid30")
-    for row in (*(row for row in ALL if not ALL[row].missing(standing(name).model)), *DERIVATIVES)
-]
+
+def rows(name: str) -> list[str]:
+    """The functions of a robot without inputs for its parameters. The second derivatives of the humanoid's
+    forward dynamics exceed the budget of operations."""
+    model = standing(name).model
+    fitting = (row for row, own in ALL.items() if not own.missing(model) and not own.by_parameters)
+    return [row for row in (*fitting, *DERIVATIVES) if (name, row) != ("humanoid30", "aba_second")]
+
+
+EVERY: Final = [(name, row) for name in ("quadruped12", "humanoid30") for row in rows(name)]
 
 
 @pytest.mark.parametrize(

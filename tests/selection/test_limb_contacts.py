@@ -234,7 +234,9 @@ def programs(model: Model, function: Function) -> list[Program]:
 
 
 def programs_in_loops(model: Model, function: Function) -> list[Program]:
-    """As `programs`, for derivatives in loops, whose straight line has the lanes."""
+    """The verified programs of a form in loops, in the order of `programs`. Only the straight line among its
+    loops has lanes.
+    """
     found, form, reduced = list[Program](), function.form("halves"), reduce(model)
     plain = trace_program(reduced, function, form, "graph")
     for limbs in limbs_in_lanes(model):

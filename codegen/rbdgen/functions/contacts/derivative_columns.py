@@ -48,7 +48,7 @@ from rbdgen.sweeps.inputs import State
 from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
 
 ZEROS: Final = "zeros"
-"""The name of a table of zeros, from which columns are read that are zero."""
+"""The name of a table of zeros. A loop reads from it the columns that are zero."""
 
 
 def contact_aba_derivatives_columns(
@@ -128,8 +128,8 @@ class Solver:
     `shared` gives the places of the arrays that all columns read. `rows` gives the number of rows of each
     matrix of columns, and `zeros` the elements that are 0 in each of its columns. For every row of a contact,
     `felt` lists the degrees of freedom at which its row of J L^-1 may be nonzero. The force also turns with
-    its link, but only if q changes. In other columns, `turned` is read from a matrix of zeros in `tables`, so
-    that compiled code is the same for all columns; it is too long to be fetched twice.
+    its link, but only if q changes. In other columns, `turned` is read from a matrix of zeros in `tables`.
+    The loops over all columns then share their compiled code, which would take time to fetch again.
     """
 
     def __init__(self, model: Model) -> None:

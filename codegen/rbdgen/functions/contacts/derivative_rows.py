@@ -75,7 +75,7 @@ def _derivatives(*, anchored: bool, values: bool = False) -> Function:
                 degrees="independent",
             ),
             in_loops(
-                "the same; what comes before the last products may have limbs as lanes",
+                "the solution of `columns`; alike limbs may be lanes up to the last products",
                 partial(contact_aba_derivatives_in_limbs, anchored=anchored, values=values),
                 "halves",
                 for_size=False,

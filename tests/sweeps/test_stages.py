@@ -1,4 +1,4 @@
-"""Stages: a number is computed as late as its readers allow, and stored if another stage reads it."""
+"""Stages: as few numbers as possible wait for other stages, and each is computed as late as that allows."""
 
 from __future__ import annotations
 
@@ -60,6 +60,41 @@ def test_waits_follow_each_other() -> None:
     assert found.count == 3
     assert [found.after(wait) for wait in waits] == [0, 1]
     assert inputs_of(graph, {product}) == {"x", "first"}
+
+
+def test_the_fewest_numbers_wait() -> None:
+    """The product of two sums, which the end needs, is computed before it if the sums are read early only."""
+    engine = GraphEngine()
+    names = ("x", "first", "second", "third")
+    (x,), (first,), (second,), (third,) = (engine.symbols(name, 1) for name in names)
+    term, early, product = first + second, x * first, first * second
+    values = [x, first, second, third, x * x, x + x, early * term, product, third + product]
+    graph = engine.graph([(str(k), (1,), [value]) for k, value in enumerate(values)])
+    at = [output.elements[0] for output in graph.outputs]
+    waits = [Wait((at[4], at[5]), (at[1], at[2])), Wait((at[6],), (at[3],))]
+    found = schedule(graph, {at[0]}, waits, [at[8]])
+    assert [found.after(wait) for wait in waits] == [0, 1]
+    assert found.stage[at[7]] == 1  # one number waits, not two
+    assert found.stored_by(1) == [at[7]]
+    kept = schedule(graph, {at[0]}, waits, [at[8], at[1], at[2]])
+    assert kept.stage[at[7]] == 2  # both sums are kept anyway
+    assert kept.stored_by(1) == []
+
+
+def test_entries_are_computed_from_what_is_stored() -> None:
+    """Loops after the stages compute a product of a stored number, but not one for which two had to wait."""
+    engine = GraphEngine()
+    x, (first, second) = engine.symbols("x", 2), engine.symbols("sums", 2)
+    result = first * x[0] + second
+    values = [*x, first, second, x[0] * x[1], x[0] + x[1], result, result * x[1], first * second]
+    graph = engine.graph([(str(k), (1,), [value]) for k, value in enumerate(values)])
+    *inputs, one, other, term, another, kept, late, early = (o.elements[0] for o in graph.outputs)
+    wait = Wait((term, another), (one, other))
+    found = schedule(graph, set(inputs), [wait], [kept], [late, early])
+    assert found.count == 2
+    assert found.stage[kept] == found.stage[early] == 1
+    assert found.stage[late] == 2
+    assert found.stored_by(1) == sorted([kept, early])
 
 
 def test_multiples() -> None:

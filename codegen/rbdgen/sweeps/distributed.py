@@ -226,13 +226,15 @@ class Distributed:
 
     def _scheduled(self) -> Schedule:
         """The stages of all numbers that are needed: by entries, by other loops and by a floating base."""
-        entries = ("own ", "row ", "column ")
-        needed = [node for name, nodes in self.parts.items() if name.startswith(entries) for node in nodes]
+        beside = ("row ", "column ")  # of a floating base: a few operations on numbers that pairs read anyway
+        entries = [node for name, nodes in self.parts.items() if name.startswith(beside) for node in nodes]
+        needed = [node for name, nodes in self.parts.items() if name.startswith("own ") for node in nodes]
         needed += [self.parts[f"read {name}"][e] for name, read in self.read.items() for e in read]
         needed += [node for wait in self.waits[len(self.sums) :] for node in wait.terms]
         if self.base and self.block:
             needed += [own.own for own in self.sums if not own.outward]
-        return schedule(self.numbers.graph, self.numbers.given, self.waits, needed)
+        rows = {node for node, place in self.numbers.places.items() if place.array == PLACED}
+        return schedule(self.numbers.graph, self.numbers.given, self.waits, needed, entries, rows)
 
     # ---- the loops
 

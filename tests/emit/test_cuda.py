@@ -222,6 +222,7 @@ def test_facts_of_a_kernel() -> None:
     sources = written(request, functions, "float", fuse=True)
     assert sources.manifest["functions"]["rnea"]["cuda"] == {
         "kernel": "arm7_rnea_kernel",
+        "arguments": ["states", "q", "q_step", "v", "v_step", "a", "a_step", "tau"],
         "source": "cuda/arm7_rnea.cu",
         "device": "arm7_rnea_device",
         "header": "cuda/arm7_rnea.cuh",

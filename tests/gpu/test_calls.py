@@ -95,7 +95,11 @@ def test_an_input_without_leading_axes_is_that_of_all_states(lib: KernelLibrary,
     found = lib.step(lib.to_device(q), lib.to_device(v), lib.to_device(a), dt)
     expected = wanted("step", q, v, a, np.full((STATES, 1), 0.25, np.float32))
     assert same_bits(found.v_next.numpy(), expected[1])
-    del tau, dt, found
+    copies = driver.settings.copies
+    shared = lib.step(lib.to_device(q), lib.to_device(v), lib.to_device(a), 0.25)
+    assert same_bits(shared.v_next.numpy(), expected[1])
+    assert driver.settings.copies - copies == 5  # three arrays and a number there, and the result back
+    del tau, dt, found, shared
     assert driver.live == 0
 
 
@@ -291,7 +295,7 @@ def test_each_gpu_has_its_own_context_and_kernels(lib: KernelLibrary, driver: St
 def test_more_shared_memory_is_asked_for(
     lib: KernelLibrary, driver: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rbdgen.gpu.kernel.PLAIN_SHARED", lib.rnea.facts["shared_bytes"] - 1)
+    monkeypatch.setattr("rbdgen.gpu.machine_code.PLAIN_SHARED", lib.rnea.facts["shared_bytes"] - 1)
     q = lib.to_device(drawn((1,))[0])
     lib.rnea(q, q, q)
     assert driver.settings.attributes == 1

@@ -66,6 +66,25 @@ def test_bits(robot: str, real: str, plain: bool, count: int, device: Device) ->
             assert same_bits(got.numpy().reshape(count, -1), expected[y.name]), f"{function.name}: {y.name}"
 
 
+@pytest.mark.parametrize(("robot", "real", "plain"), CASES)
+def test_rollouts_are_steps(robot: str, real: str, plain: bool, device: Device) -> None:
+    """Rollouts of 50 steps have the bits of single steps, for controls of their own and for shared ones."""
+    lib = built(robot, real, plain)
+    random = np.random.default_rng(0)
+    q, v = (lib.to_device(0.1 * random.standard_normal((5_000, lib.nv))) for _ in range(2))
+    for leading in ((5_000,), ()):
+        controls = random.standard_normal((*leading, 50, lib.nv))
+        found = lib.rollout(q, v, lib.to_device(controls), 0.001)
+        last = lib.rollout(q, v, lib.to_device(controls), 0.001, last=True)
+        state = (q, v)
+        for k in range(50):
+            state = lib.step(*state, lib.to_device(controls[..., k, :]), 0.001)
+            for part, own in zip(found, state, strict=True):
+                assert same_bits(part.numpy()[:, k], own.numpy())
+        for part, own in zip(last, state, strict=True):
+            assert same_bits(part.numpy(), own.numpy())
+
+
 def new_stream(device: Device) -> Stream:
     """A stream that does not wait for the default one."""
     made = ctypes.c_void_p()
@@ -125,6 +144,10 @@ def test_times_are_printed(robot: str, real: str, plain: bool, device: Device) -
         for name in ("rnea", "aba"):
             bound = lib.functions[name].bind(*arrays)
             lines.append(f"{name:5} {count:8} states {least(bound):9.1f} us")
+    for count in (1024, 2**14, 2**16):
+        q, v = (lib.to_device(np.zeros((count, lib.nv))) for _ in range(2))
+        bound = lib.rollout.bind(q, v, lib.to_device(np.zeros((count, 50, lib.nv))), 0.001, last=True)
+        lines.append(f"50 steps {count:8} rollouts {least(bound):9.1f} us")
     print("\n".join(lines))
 
 

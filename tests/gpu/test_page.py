@@ -31,6 +31,14 @@ def test_the_example_prints_what_the_page_says(driver: StandIn, capsys: pytest.C
     driver.finish()
 
 
+def test_the_example_of_rollouts_prints_what_the_page_says(
+    driver: StandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(example("cuda.md", "Rollouts"), {})
+    assert f"```\n{capsys.readouterr().out}```" in page("cuda.md").partition("## Rollouts\n")[2]
+    driver.finish()
+
+
 def test_the_example_of_a_million_states(driver: StandIn, tmp_path: Path) -> None:
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
     arguments = ("1000", "--robot", "double_pendulum")

@@ -21,8 +21,9 @@ struct float4 { float x, y, z, w; };
 struct double2 { double x, y; };
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 static inline double2 make_double2(double x, double y) { return {x, y}; }
-static inline float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
-static inline double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
+/* Not inlined, because gcc 12 makes -(x y) - z of -fma(x, y, z), and the zeros of these differ in their signs. */
+__attribute__((noinline, noclone)) static float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
+__attribute__((noinline, noclone)) static double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
 static inline float __fsqrt_rn(float x) { return std::sqrt(x); }
 static inline double __dsqrt_rn(double x) { return std::sqrt(x); }
 static inline int __float_as_int(float x) { int bits; std::memcpy(&bits, &x, 4); return bits; }

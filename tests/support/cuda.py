@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -65,48 +65,77 @@ class OnCpu:
         self._library = ctypes.CDLL(str(folder / "all.so"))
 
     def run(
-        self, function: str, inputs: Mapping[str, Array], *, backwards: bool = False, inline: bool = False
+        self,
+        function: str,
+        inputs: Mapping[str, Array],
+        *,
+        backwards: bool = False,
+        inline: bool = False,
+        steps: int = 1,
+        last: bool = True,
+        each: Collection[str] = (),
     ) -> dict[str, Array]:
         """The outputs (states, size) of a function at inputs of that form, by its kernel or `inline` by the
-        function for other people's kernels."""
+        function for other people's kernels.
+
+        An input (size,) is that of all states. If the kernel computes several steps, the control and the
+        inputs that `each` names have the values of all of them in a row, (states, steps size), and so have
+        the outputs unless only the `last` ones are asked for.
+        """
         facts = self.manifest["functions"][function]
-        given = [np.ascontiguousarray(inputs[x["name"]], self.dtype) for x in facts["inputs"]]
-        states = len(given[0])
-        sizes = {y["name"]: prod(y["shape"]) for y in facts["outputs"]}
+        given = {x["name"]: np.ascontiguousarray(inputs[x["name"]], self.dtype) for x in facts["inputs"]}
+        states = max(len(array) for array in given.values() if array.ndim > 1)
+        rows = 1 if last else steps
+        sizes = {y["name"]: rows * prod(y["shape"]) for y in facts["outputs"]}
         made = {name: np.full((states + SPARE, size), -77, self.dtype) for name, size in sizes.items()}
-        arrays = [*given, *made.values()]
-        pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+        values = {"states": states, "steps": steps, "last": int(last)}
+        for x in facts["inputs"]:
+            name, array = x["name"], given[x["name"]]
+            values[f"{name}_step"] = array.shape[1] if array.ndim > 1 else 0
+            values[f"{name}_each"] = prod(x["shape"]) if name in each else 0
+        values |= {name: array.ctypes.data for name, array in (given | made).items()}
+        if inline:
+            names: Any = [x["name"] for x in (*facts["inputs"], *facts["outputs"])]
+        else:
+            names = facts["cuda"]["arguments"]
+        arguments = (ctypes.c_longlong * len(names))(*(values[name] for name in names))
         launch = self._library[f"{'inline' if inline else 'launch'}_{facts['cuda']['kernel']}"]
-        status = launch(ctypes.c_longlong(states), pointers, ctypes.c_int(backwards))
+        status = launch(ctypes.c_longlong(states), arguments, ctypes.c_int(backwards))
         assert status == 0, f"{function} {_WORDS[status]}"
         assert all((array[states:] == -77).all() for array in made.values()), f"{function}: further rows"
         return {name: array[:states] for name, array in made.items()}
 
 
+def passed(facts: Mapping[str, Any]) -> str:
+    """The arguments of the kernel of a function in C, from the integers of 64 bits `given`."""
+    arrays = {x["name"] for x in (*facts["inputs"], *facts["outputs"])}
+    names = facts["cuda"]["arguments"]
+    return ", ".join(
+        f"(REAL *)given[{k}]" if name in arrays else f"given[{k}]" for k, name in enumerate(names)
+    )
+
+
 def _launcher(facts: Mapping[str, Any]) -> str:
     """The kernel of a function, and C that launches it as its folder says."""
     kernel = facts["cuda"]
-    count = len(facts["inputs"]) + len(facts["outputs"])
-    arguments = ", ".join(f"(REAL *)arrays[{k}]" for k in range(count))
     symbol, threads, own = kernel["kernel"], kernel["threads"], kernel["states_per_block"]
     sizes = [prod(x["shape"]) for x in (*facts["inputs"], *facts["outputs"])]
-    rows = ", ".join(f"(REAL *)arrays[{k}] + state * {size}" for k, size in enumerate(sizes))
+    rows = ", ".join(f"(REAL *)given[{k}] + state * {size}" for k, size in enumerate(sizes))
     return f"""
 #include "{kernel["source"]}"
 #include "{kernel["header"]}"
-extern "C" int inline_{symbol}(long long states, void **arrays, int backwards)
+extern "C" int inline_{symbol}(long long states, long long *given, int backwards)
 {{
     for (long long state = 0; state < states; ++state)
         {kernel["device"]}({rows});
     return 0;
 }}
-extern "C" int launch_{symbol}(long long states, void **given, int backwards)
+extern "C" int launch_{symbol}(long long states, long long *arguments, int backwards)
 {{
-    static long long count;
-    static void **arrays;
-    count = states, arrays = given;
+    static long long *given;
+    given = arguments;
     const unsigned blocks = (states + {own} - 1) / {own};
-    const auto job = [] {{ {symbol}(count, {arguments}); }};
+    const auto job = [] {{ {symbol}({passed(facts)}); }};
     return launched(blocks, {threads}, {kernel["shared_bytes"]}, backwards, job);
 }}"""
 

@@ -16,8 +16,8 @@
 
 struct Kernel {
     const char *name;
-    int arguments;
-    int (*launch)(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, void **arguments);
+    const char *arguments; /* a letter for each of them: a for arrays, n for numbers */
+    int (*launch)(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, long long *arguments);
 };
 extern const Kernel KERNELS[];
 extern const int KERNEL_COUNT;
@@ -151,7 +151,7 @@ int cuFuncSetAttribute(CUfunc_st *function, int attribute, int value)
     return function->most = value, SUCCESS;
 }
 
-/* Arguments are copied at once, as the driver does. The first is the number of states, the others are arrays. */
+/* Arguments are copied at once, as the driver does; all have 64 bits. */
 int cuLaunchKernel(CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes,
     CUstream_st *stream, void **arguments, void **extra)
 {
@@ -161,19 +161,16 @@ int cuLaunchKernel(CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, u
     if (function->device != device())
         return INVALID_HANDLE;
     const Kernel *kernel = function->kernel;
-    auto values = std::make_shared<std::vector<unsigned long long>>();
-    for (int k = 0; k < kernel->arguments; ++k)
-        values->push_back(*(unsigned long long *)arguments[k]);
+    auto values = std::make_shared<std::vector<long long>>();
+    for (size_t k = 0; kernel->arguments[k]; ++k)
+        values->push_back(*(long long *)arguments[k]);
     const int on = device();
     ++fake.launches, fake.blocks = gx, fake.threads = bx, fake.bytes = bytes;
     give(stream, [=] {
-        std::vector<void *> places;
-        for (unsigned long long &value : *values)
-            places.push_back(&value);
-        for (size_t k = 1; k < values->size(); ++k)
-            if ((*values)[k] % 16 || !inside((*values)[k], 4 * (*values)[0], on))
+        for (size_t k = 0; k < values->size(); ++k)
+            if (kernel->arguments[k] == 'a' && ((*values)[k] % 16 || !inside((*values)[k], 4, on)))
                 error = ILLEGAL_ADDRESS;
-        if (!error && kernel->launch(gx, bx, bytes, false, places.data()))
+        if (!error && kernel->launch(gx, bx, bytes, false, values->data()))
             error = LAUNCH_FAILED;
     });
     return SUCCESS;

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from support.cuda import FLAGS, HEADER
+from support.cuda import FLAGS, HEADER, passed
 from support.web import manifest_of
 
 _DRIVER = Path(__file__).with_suffix(".cpp")
@@ -88,23 +88,23 @@ def _launcher(folder: Path, facts: Any) -> tuple[str, str]:
     found = _LAUNCH.search(text)
     assert found is not None
     states, threads, shared = map(int, found.groups())
-    count = len(facts["inputs"]) + len(facts["outputs"])
-    arguments = ", ".join(f"*(REAL **)given[{k + 1}]" for k in range(count))
+    arrays = {x["name"] for x in (*facts["inputs"], *facts["outputs"])}
+    kinds = "".join("a" if name in arrays else "n" for name in kernel["arguments"])
     symbol = kernel["kernel"]
     return (
         f"""
 #include "{Path(kernel["source"]).name}"
-static int run_{symbol}(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, void **arguments)
+static int run_{symbol}(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, long long *values)
 {{
-    static void **given;
-    given = arguments;
-    const long long states = *(long long *)given[0];
+    static long long *given;
+    given = values;
+    const long long states = given[0];
     if (blocks != (states + {states - 1}) / {states} || threads != {threads} || bytes != {shared})
         return 3;
-    const auto job = [] {{ {symbol}(*(long long *)given[0], {arguments}); }};
+    const auto job = [] {{ {symbol}({passed(facts)}); }};
     return launched(blocks, threads, bytes, backwards, job);
 }}""",
-        f'{{"{symbol}", {count + 1}, run_{symbol}}}',
+        f'{{"{symbol}", "{kinds}", run_{symbol}}}',
     )
 
 

@@ -139,4 +139,4 @@ def _kernel(
     from rbdgen.emit.cuda.kernel import kernel_of  # noqa: PLC0415  (only this target needs it)
 
     program, style = function.program, options.kernels
-    return kernel_of(facts.name, shown.symbol, program, options.real, options.nesting, style)
+    return kernel_of(facts.name, shown.symbol, program, options.real, options.nesting, style, shown.rolling)

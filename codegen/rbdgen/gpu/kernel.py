@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from inspect import Signature
 from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rbdgen.errors import ArrayTypeError, ArrayValueError, DeviceError
+from rbdgen.errors import ArrayTypeError, ArrayValueError
 from rbdgen.gpu.array import DeviceArray
 from rbdgen.gpu.device import Device, current_device, device_of
-from rbdgen.gpu.driver import DYNAMIC_SHARED, SUCCESS
 from rbdgen.gpu.launch import Launch
+from rbdgen.gpu.machine_code import Loaded
 from rbdgen.gpu.operand import Operand, Reading, check_apart, stream_among
 from rbdgen.gpu.stream import Stream, stream_of
-from rbdgen.machine import PLAIN_SHARED
 from rbdgen.runtime.arrays import check_shape
 from rbdgen.runtime.compiled import NUMBERS, Given, identifier
 from rbdgen.runtime.documentation import told
@@ -29,18 +26,6 @@ from rbdgen.signature import SizedSignature
 
 Row = Operand | npt.NDArray[Any]
 """An input: an array on a GPU, or the numbers of one state on the host."""
-
-
-@dataclass(frozen=True)
-class Code:
-    """The machine code of the kernels of a folder."""
-
-    place: str
-    """The folder, for errors."""
-    needs: int
-    """The major version of CUDA that the driver must support."""
-    read: Callable[[str], bytes]
-    """Reads a file of the folder by its path. Raises LoadError if it is missing or has changed."""
 
 
 class Bound:
@@ -61,13 +46,23 @@ class Bound:
         return self.out
 
 
+class Steps(NamedTuple):
+    """The steps that a call of a kernel computes."""
+
+    number: int = 1
+    last: bool = True
+    """Whether only the results of the last step are stored."""
+    apart: tuple[str, ...] = ()
+    """The inputs, besides the control, that have a value for each step."""
+
+
 class KernelFunction:
     """A function whose kernel runs on a GPU: `tau = f(q, v, a)`.
 
     Arrays are in the memory of one GPU, of `dtype`, in C order and at addresses that are multiples of 16.
-    They have leading axes for the states, the same for all. A number, an input without leading axes, and the
-    default of a missing input are copied for every state; inputs with rows of their own take less time. A
-    call gives the work to the GPU and returns before it is done. It copies no results to the host.
+    They have leading axes for the states, the same for all. All states share a number, an input without
+    leading axes, and the default of a missing input. A call gives the work to the GPU and returns before it
+    is done. It copies no results to the host.
 
     Attributes:
         signature: the inputs and outputs.
@@ -85,14 +80,22 @@ class KernelFunction:
 
     __signature__: Signature
 
-    def __init__(self, signature: SizedSignature, facts: Mapping[str, Any], code: Code, real: str) -> None:
+    def __init__(
+        self,
+        signature: SizedSignature,
+        facts: Mapping[str, Any],
+        loaded: Loaded,
+        real: str,
+        steps: Steps | None = None,
+    ) -> None:
         """Args:
         signature: the inputs and outputs.
         facts: the entry of the function in the manifest.
-        code: the machine code of the folder.
+        loaded: its kernel.
         real: "float" or "double".
+        steps: the steps of a rollout; None for a function.
         """
-        self.signature, self._code = signature, code
+        self.signature, self._loaded, self._steps = signature, loaded, steps or Steps()
         self.facts: Mapping[str, Any] = MappingProxyType(facts["cuda"])
         self.cost: Mapping[str, int] = MappingProxyType(facts["operations"])
         self.dtype = np.dtype(np.float32 if real == "float" else np.float64)
@@ -100,9 +103,8 @@ class KernelFunction:
         self._given = Given.of(signature, self.dtype)
         self._reading = Reading(self.__name__, self.dtype)
         names = tuple(y.name for y in signature.outputs)
+        self._results: list[str] = self.facts["arguments"][-len(names) :]
         self._tuple: Any = results_type(identifier(signature.name), names) if len(names) > 1 else None
-        self._kernels: dict[int, Any] = {}
-        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         inputs, outputs = map(told, (self.signature.inputs, self.signature.outputs))
@@ -126,8 +128,8 @@ class KernelFunction:
 
         `step()` only launches the kernel. It reads the arrays as they are then and writes to `step.out`,
         which is given here or made here. It checks nothing and waits for no other stream, so it may be
-        captured in a CUDA graph. Arrays are kept as long as the bound call. Inputs that have to be copied for
-        every state are copied here, once.
+        captured in a CUDA graph. Arrays are kept as long as the bound call. Numbers and defaults are copied
+        to the GPU here, once.
         """
         return self._called(arrays, named, out, stream, launches=False)
 
@@ -145,7 +147,7 @@ class KernelFunction:
         leading = self._leading(inputs)
         outputs = {} if out is None else self._outputs(out, leading, inputs, chosen)
         device = self._device({**inputs, **outputs})
-        launch = Launch(device, self._kernel(device), chosen, prod(leading))
+        launch = Launch(device, self._loaded.on(device), chosen, prod(leading))
         with device.current():
             if device.captures(chosen):
                 raise ArrayValueError(
@@ -154,21 +156,24 @@ class KernelFunction:
                 )
             device.let_go()
             launch.wait_for([*inputs.values(), *outputs.values()])
-            places = [
-                row.address
-                if isinstance(row, Operand) and row.shape == leading + x.shape
-                else launch.spread(row, x.shape, self.dtype)
-                for x, row in zip(self.signature.inputs, rows.values(), strict=True)
-            ]
+            arguments = {"steps": self._steps.number, "last": int(self._steps.last)}
+            for x, row in zip(self.signature.inputs, rows.values(), strict=True):
+                apart = isinstance(row, Operand) and row.shape == leading + x.shape
+                arguments[x.name] = row.address if isinstance(row, Operand) else launch.copied(row)
+                arguments[f"{x.name}_step"] = x.size if apart else 0
+                arguments[f"{x.name}_each"] = (
+                    x.size // self._steps.number if x.name in self._steps.apart else 0
+                )
             if out is None:
                 made = [
                     DeviceArray(device, leading + y.shape, self.dtype, chosen) for y in self.signature.outputs
                 ]
-                places += [array.address for array in made]
+                addresses = [array.address for array in made]
                 out = made[0] if self._tuple is None else self._tuple(*made)
             else:
-                places += [array.address for array in outputs.values()]
-            launch.set_arguments(self.__name__, places, self.facts)
+                addresses = [array.address for array in outputs.values()]
+            arguments |= zip(self._results, addresses, strict=True)
+            launch.set_arguments(self.__name__, arguments, self.facts)
             if launches:
                 launch()
             launch.end(inputs.values(), outputs.values())
@@ -223,46 +228,3 @@ class KernelFunction:
             told = ", ".join(f"{name} on {ordinal}" for name, ordinal in places.items())
             raise ArrayTypeError(f"{self.__name__}: arrays are on different GPUs ({told}); copy them to one")
         return device_of(next(iter(places.values()))) if places else current_device()
-
-    def _kernel(self, device: Device) -> Any:
-        """The kernel on a GPU, which is loaded once."""
-        with self._lock:
-            if device.ordinal not in self._kernels:
-                self._kernels[device.ordinal] = self._loaded(device)
-            return self._kernels[device.ordinal]
-
-    def _loaded(self, device: Device) -> Any:
-        """Loads the machine code that suits a GPU best. Raises DeviceError if none does."""
-        driver, facts, code = device.driver, self.facts, self._code
-        archs = facts["architectures"]
-        arch = device.best(list(archs))
-        major, minor = device.capability
-        if arch is None:
-            raise DeviceError(
-                f"{code.place}: has kernels for {', '.join(archs)}, and none runs on {device}, which is "
-                f"sm_{major}{minor}; generate it for that architecture"
-            )
-        if driver.version[0] < code.needs:
-            raise DeviceError(
-                f"{code.place}: its kernels need a driver for CUDA {code.needs}, and the driver supports "
-                f"{driver.told}; install a newer driver, or generate them with NVRTC {driver.version[0]}"
-            )
-        if facts["shared_bytes"] > device.shared_bytes:
-            raise DeviceError(
-                f"{self.__name__}: a block needs {facts['shared_bytes']} bytes of shared memory for "
-                f"{facts['states_per_block']} states, and {device} has at most {device.shared_bytes}; "
-                "take another GPU"
-            )
-        image = code.read(archs[arch]["cubin"])
-        with device.current():
-            module = driver.ffi.new("CUmodule *")
-            status = driver.library.cuModuleLoadData(module, driver.ffi.from_buffer(image))
-            if status != SUCCESS:
-                raise DeviceError(
-                    f"{code.place}/{archs[arch]['cubin']}: {device} refuses it: {driver.word_of(status)}; "
-                    "generate it again"
-                )
-            kernel = driver.got("CUfunction", "cuModuleGetFunction", module[0], facts["kernel"].encode())
-            if facts["shared_bytes"] > PLAIN_SHARED:
-                driver.cuFuncSetAttribute(kernel, DYNAMIC_SHARED, facts["shared_bytes"])
-        return kernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -39,25 +38,18 @@ class Launch:
         for other in streams.values():
             self.device.wait(self.stream, other)
 
-    def spread(self, row: Operand | npt.NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """The address of a new array (states, *shape) that has the same row for every state."""
-        driver, stream = self.device.driver, self.stream.of(self.device.driver)
-        made = DeviceArray(self.device, (self.states, *shape), dtype, self.stream)
+    def copied(self, row: npt.NDArray[Any]) -> int:
+        """The address of a copy on the GPU of numbers of the host, which all states share."""
+        made = DeviceArray(self.device, row.shape, row.dtype, self.stream)
         self._kept += [made, row]
-        done = prod(shape) * dtype.itemsize
         if made.nbytes:
-            if isinstance(row, Operand):
-                driver.cuMemcpyDtoDAsync_v2(made.address, row.address, done, stream)
-            else:
-                driver.cuMemcpyHtoDAsync_v2(made.address, driver.ffi.from_buffer(row), done, stream)
-        while done < made.nbytes:  # each copy doubles what is there
-            size = min(done, made.nbytes - done)
-            driver.cuMemcpyDtoDAsync_v2(made.address + done, made.address, size, stream)
-            done += size
+            driver = self.device.driver
+            stream = self.stream.of(driver)
+            driver.cuMemcpyHtoDAsync_v2(made.address, driver.ffi.from_buffer(row), row.nbytes, stream)
         return made.address
 
-    def set_arguments(self, caller: str, addresses: Iterable[int], facts: Mapping[str, Any]) -> None:
-        """Lays out the arguments of the kernel: the number of states, and the arrays in order.
+    def set_arguments(self, caller: str, arguments: Mapping[str, int], facts: Mapping[str, Any]) -> None:
+        """Lays out the arguments of the kernel, all of 64 bits, in the order that its facts give.
 
         Raises:
             ArrayValueError: there are more states than a launch can have.
@@ -67,8 +59,9 @@ class Launch:
         if blocks > MOST_BLOCKS:
             most = MOST_BLOCKS * facts["states_per_block"]
             raise ArrayValueError(f"{caller}: {self.states} states are too many; pass at most {most}")
-        values = [ffi.new("long long *", self.states), *(ffi.new("CUdeviceptr *", x) for x in addresses)]
-        pointers = ffi.new("void *[]", values)
+        named = {"states": self.states, **arguments}
+        values = ffi.new("unsigned long long[]", [named[name] for name in facts["arguments"]])
+        pointers = ffi.new("void *[]", [values + k for k in range(len(facts["arguments"]))])
         self._kept += [values, pointers]
         if blocks:
             grid, block = (blocks, 1, 1), (facts["threads"], 1, 1)

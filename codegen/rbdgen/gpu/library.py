@@ -15,11 +15,15 @@ from rbdgen.errors import ArrayTypeError, LoadError
 from rbdgen.gpu.array import DeviceArray
 from rbdgen.gpu.device import current_device, device_of
 from rbdgen.gpu.documentation import call_signature, docstring
-from rbdgen.gpu.kernel import Code, KernelFunction
+from rbdgen.gpu.kernel import KernelFunction
+from rbdgen.gpu.machine_code import Code, Loaded
+from rbdgen.gpu.rollout import KernelStep
 from rbdgen.gpu.stream import DEFAULT, stream_of
 from rbdgen.runtime.described import Described
 from rbdgen.runtime.library import signature_of
 from rbdgen.runtime.manifest import MANIFEST
+from rbdgen.runtime.rollout import Rollouts
+from rbdgen.signature import SizedSignature
 
 
 class KernelLibrary(Described):
@@ -33,6 +37,7 @@ class KernelLibrary(Described):
 
     Attributes:
         functions: the functions by name.
+        rollout: the rollouts of the first integration step, see `KernelRollout`.
         dtype: the type of all arrays.
     """
 
@@ -40,9 +45,12 @@ class KernelLibrary(Described):
         super().__init__(manifest)
         self.dtype = np.dtype(np.float32 if manifest["real"] == "float" else np.float64)
         functions = {
-            name: KernelFunction(signature_of(name, facts), facts, code, manifest["real"])
+            name: _function(signature_of(name, facts), facts, code, manifest["real"])
             for name, facts in manifest["functions"].items()
         }
+        self.rollout = Rollouts(
+            {name: f.rollout for name, f in functions.items() if isinstance(f, KernelStep)}
+        )
         for name, function in functions.items():
             function.__signature__ = call_signature(function.signature)
             function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
@@ -92,6 +100,11 @@ class KernelLibrary(Described):
             made = DeviceArray.of(place, host, chosen)
             place.synchronize(chosen)
         return made
+
+
+def _function(signature: SizedSignature, facts: Mapping[str, Any], code: Code, real: str) -> KernelFunction:
+    kind = KernelStep if "steps" in facts["cuda"]["arguments"] else KernelFunction
+    return kind(signature, facts, Loaded(signature.name, facts["cuda"], code), real)
 
 
 def open_kernels(folder: Path, manifest: Mapping[str, Any]) -> KernelLibrary:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,64 @@ class _Asked(NamedTuple):
 GRID: Final = SizedArgument("grid", (4,), "m", "where heights are: x0, y0, dx, dy")
 
 
-class Rollout:
+class OfSteps:
+    """The arguments that rollouts take on the host and on a GPU alike."""
+
+    def __init__(self, step: SizedSignature) -> None:
+        self.__name__ = f"{step.name}.rollout"
+        assert step.rolling is not None
+        self._step, self._rolling = step, step.rolling
+        self._names = [x.name for x in step.inputs]
+        self._further = [self._names[k] for k in step.rolling.further]
+
+    def _apart(self, per_step: Any) -> tuple[str, ...]:
+        """The inputs that have a value for each step, in the order of the step's inputs."""
+        asked = per_step if isinstance(per_step, (list, tuple, set, frozenset)) else (per_step,)
+        for name in asked:
+            if name not in self._further:
+                known = ", ".join(self._further)
+                remedy = f"it may name: {known}" if known else "its step has no such inputs; leave it out"
+                raise ArrayValueError(f"{self.__name__}: per_step names {name!r}; {remedy}")
+        return tuple(name for name in self._further if name in asked)
+
+    def _count(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> int:
+        """The number of steps, which is the number of rows of tau."""
+        control = self._rolling.control
+        argument = self._step.inputs[control]
+        given = arrays[control] if len(arrays) > control else named.get(argument.name)
+        shape = _shape(given)
+        if given is None or shape is None:  # missing or ragged; the call itself raises the error
+            return 1
+        if len(shape) < 2:
+            raise ArrayValueError(
+                f"{self.__name__}: {argument.name} has shape {shape}, expected (..., N, {argument.size}), a "
+                "row for each of N steps"
+            )
+        if shape[-2] == 0:
+            raise ArrayValueError(
+                f"{self.__name__}: {argument.name} has shape {shape}; give one step at least"
+            )
+        return shape[-2]
+
+    def _check_last(self, last: Any) -> None:
+        if not isinstance(last, (bool, np.bool_)):
+            raise ArrayTypeError(f"{self.__name__}: last is {type(last).__name__}; pass True or False")
+
+    def _inputs(self, steps: int, apart: Sequence[str]) -> tuple[SizedArgument, ...]:
+        """The inputs of a rollout, where the control and the inputs `apart` have a value for each step."""
+        control = self._names[self._rolling.control]
+        return tuple(_each(x, steps) if x.name in (control, *apart) else x for x in self._step.inputs)
+
+    def _outputs(
+        self, steps: int, last: bool, more: Sequence[SizedArgument] = ()
+    ) -> tuple[SizedArgument, ...]:
+        """The results of a rollout, of all steps or of the last one; `more` follow those of the step."""
+        state = self._rolling.state
+        results = (*self._step.inputs[:state], *self._step.outputs[state:], *more)
+        return results if last else tuple(_each(x, steps) for x in results)
+
+
+class Rollout(OfSteps):
     """Many steps in one call of C: `states = lib.rollout(q, v, tau, dt)`.
 
     tau (..., N, nv) has a row for each of N steps. The results are the states after every step, q (..., N,
@@ -93,15 +150,10 @@ class Rollout:
     def __init__(
         self, step: SizedSignature, facts: Mapping[str, Any], code: Code, real: str, content: Content
     ) -> None:
-        self._content = content
-        self.__name__ = f"{step.name}.rollout"
-        self._step, self._code, self._real = step, code, real
+        super().__init__(step)
+        self._content, self._code, self._real = content, code, real
         self._symbol: str = facts["symbol"]
         self._operations: int = facts["operations"]["total"]
-        self._names = [x.name for x in step.inputs]
-        assert step.rolling is not None
-        self._rolling = step.rolling
-        self._further = [step.inputs[k].name for k in step.rolling.further]
         self._ground = next((k for k, x in enumerate(step.inputs) if x.kind == "planes"), None)
         self._made: dict[_Asked, Compiled] = {}
         self._look: Look | None = None
@@ -145,8 +197,7 @@ class Rollout:
         self, arrays: Sequence[Any], named: dict[str, Any], last: bool, per_step: Sequence[str]
     ) -> Compiled:
         """The compiled call for as many steps as tau has rows. Removes inputs that are None from `named`."""
-        if not isinstance(last, (bool, np.bool_)):
-            raise ArrayTypeError(f"{self.__name__}: last is {type(last).__name__}; pass True or False")
+        self._check_last(last)
         optional = (*FEEDBACK, *(TERRAIN if self._ground is not None else ()))
         for name in optional:
             if name in named and named[name] is None:
@@ -163,35 +214,6 @@ class Rollout:
                 self._made.clear()
             self._made[key] = self._compiled(key)
         return self._made[key]
-
-    def _apart(self, per_step: Any) -> tuple[str, ...]:
-        """The inputs that have a value for each step, in the order of the step's inputs."""
-        asked = per_step if isinstance(per_step, (list, tuple, set, frozenset)) else (per_step,)
-        for name in asked:
-            if name not in self._further:
-                known = ", ".join(self._further)
-                remedy = f"it may name: {known}" if known else "its step has no such inputs; leave it out"
-                raise ArrayValueError(f"{self.__name__}: per_step names {name!r}; {remedy}")
-        return tuple(name for name in self._further if name in asked)
-
-    def _count(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> int:
-        """The number of steps, which is the number of rows of tau."""
-        control = self._rolling.control
-        argument = self._step.inputs[control]
-        given = arrays[control] if len(arrays) > control else named.get(argument.name)
-        shape = _shape(given)
-        if given is None or shape is None:  # missing or ragged; the call itself raises the error
-            return 1
-        if len(shape) < 2:
-            raise ArrayValueError(
-                f"{self.__name__}: {argument.name} has shape {shape}, expected (..., N, {argument.size}), a "
-                "row for each of N steps"
-            )
-        if shape[-2] == 0:
-            raise ArrayValueError(
-                f"{self.__name__}: {argument.name} has shape {shape}; give one step at least"
-            )
-        return shape[-2]
 
     def _heights(
         self, arrays: Sequence[Any], named: Mapping[str, Any], apart: tuple[str, ...]
@@ -233,20 +255,18 @@ class Rollout:
         steps, last, apart, rows, heights = asked
         taken, rolling = self._step.inputs, self._rolling
         states, control = taken[: rolling.state], taken[rolling.control]
-        inputs = tuple(_each(x, steps) if x is control or x.name in apart else x for x in taken)
-        results = (*states, *self._step.outputs[rolling.state :])
+        inputs = self._inputs(steps, apart)
         operations, way = self._operations, "rollout"
         if rows:
             tangent = 2 * control.size
             gains = SizedArgument("gains", (steps, control.size, tangent), "", "feedback matrices")
             whole = (rows, sum(x.size for x in states))
             inputs = (*inputs, gains, SizedArgument("states", whole, "", "where the feedback is 0"))
-            results = (*results, control)
             operations += 2 * control.size * tangent
         if heights:
             inputs = (*inputs, SizedArgument("heights", heights, "m", "heights of the ground"), GRID)
         way += ("_terrain" if heights else "") + ("_feedback" if rows else "")
-        outputs = results if last else tuple(_each(x, steps) for x in results)
+        outputs = self._outputs(steps, last, [control] if rows else [])
         dtype = np.dtype(np.float32 if self._real == "float" else np.float64)
         path, options = (self._step.name, "rollout"), {"last": last, "per_step": apart}
         further = [taken[k] for k in rolling.further]
@@ -265,6 +285,15 @@ class Rollout:
         return compiled
 
 
+class Rolls(Protocol):
+    """The rollouts of one integration step, on the host or on a GPU."""
+
+    def __call__(self, *arrays: Any, **options: Any) -> Any: ...
+
+    @property
+    def bind(self) -> Callable[..., Any]: ...
+
+
 class Rollouts:
     """`lib.rollout(q, v, tau, dt)` computes many steps in one call, with the first step that was generated.
 
@@ -272,7 +301,7 @@ class Rollouts:
     `lib.rollout.bind` are those of `lib.step.rollout`: see `Rollout`.
     """
 
-    def __init__(self, steps: Mapping[str, Rollout]) -> None:
+    def __init__(self, steps: Mapping[str, Rolls]) -> None:
         self._steps = steps
 
     def __repr__(self) -> str:
@@ -286,7 +315,7 @@ class Rollouts:
         """Returns a call without arguments that reads the same arrays every time: see `Rollout`."""
         return self._of(scheme).bind(*arrays, **options)
 
-    def _of(self, scheme: str | None) -> Rollout:
+    def _of(self, scheme: str | None) -> Rolls:
         if not self._steps:
             raise ArrayTypeError("rollout: no step of integration was generated; ask for step or step_rk4")
         if scheme is not None and scheme not in self._steps:
@@ -303,10 +332,9 @@ def _each(argument: SizedArgument, steps: int) -> SizedArgument:
 
 def _shape(given: Any) -> tuple[int, ...] | None:
     """The shape of an argument; None for ragged lists, and Dask arrays with chunks of unknown size."""
-    if isinstance(given, np.ndarray):
-        return tuple(given.shape)
     try:
-        shape = tuple(np.shape(given))
+        own = getattr(given, "shape", None)  # NumPy cannot read an array on a GPU
+        shape = tuple(own if isinstance(own, tuple) else np.shape(given))
     except ValueError:
         return None
     return None if any(map(isnan, shape)) else shape

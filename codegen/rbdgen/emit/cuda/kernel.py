@@ -21,6 +21,7 @@ from rbdgen.graph.passes.schedule import close_to_order
 from rbdgen.graph.programs.program import Program
 from rbdgen.graph.programs.unrolled import unrolled
 from rbdgen.machine import PLAIN_SHARED, REAL_BYTES, Real
+from rbdgen.signature import Rolling
 
 LINE, WARPS, STAGES = FORMS
 """A thread computes a state in one straight line; the warps of a block share its 32 states; a thread computes
@@ -39,7 +40,10 @@ _STATES: Final = (128, 64, 32)
 
 
 _VARIABLES: Final = frozenset(
-    ("states", "first", "count", "state", "warp", "lane", "rest", "exchange", "waiting")
+    (
+        *("states", "steps", "last", "step", "first", "count", "state", "warp", "lane", "rest"),
+        *("exchange", "waiting"),
+    )
 )
 """The variables of kernels besides those of statements."""
 
@@ -56,6 +60,10 @@ class Rows:
     """The index in shared memory at which the rows of an input begin."""
     used: bool
     """Whether a statement reads it."""
+    after: str = ""
+    """The output that takes its place in all steps of a rollout but the first one."""
+    each: str = ""
+    """The distance between the values for two steps of a rollout; empty if there is one value."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +99,23 @@ class Kernel:
     """The statements of the function that other people's kernels call."""
     header: str
     """The path of the file with this function in the folder."""
+    rolling: Rolling | None
+    """What the kernel repeats if the function is an integration step."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the kernel's arguments, in order. Those of no array are integers of 64 bits."""
+        found = ["states", *(("steps", "last") if self.rolling else ())]
+        for rows in self.inputs:
+            own = f"{rows.name}_each"
+            found += [rows.name, f"{rows.name}_step", *([own] if rows.each == own else [])]
+        return (*found, *(rows.name for rows in self.outputs))
+
+    def declarations(self, real: str) -> Iterator[str]:
+        """The declarations of the arguments; `real` is the type of numbers."""
+        kinds = {x.name: f"const {real} *__restrict__ " for x in self.inputs}
+        kinds |= {y.name: f"{real} *__restrict__ " for y in self.outputs}
+        return (f"{kinds.get(name, 'long long ')}{name}" for name in self.arguments)
 
     @property
     def device(self) -> str:
@@ -101,6 +126,7 @@ class Kernel:
         """The facts of the kernel for the manifest."""
         return {
             "kernel": self.symbol,
+            "arguments": list(self.arguments),
             "source": self.file,
             "device": self.device,
             "header": self.header,
@@ -114,7 +140,13 @@ class Kernel:
 
 
 def kernel_of(
-    robot: str, symbol: str, program: Program, real: Real, nesting: int, kernels: Kernels
+    robot: str,
+    symbol: str,
+    program: Program,
+    real: Real,
+    nesting: int,
+    kernels: Kernels,
+    rolling: Rolling | None = None,
 ) -> Kernel:
     """The kernel of a function.
 
@@ -125,6 +157,7 @@ def kernel_of(
         real: the type of numbers.
         nesting: as for statements of C.
         kernels: the style of kernels.
+        rolling: what the kernel repeats if the function is an integration step.
 
     Raises:
         EmitError: a block has too little shared memory, an argument has the name of a variable, or the
@@ -150,7 +183,7 @@ def kernel_of(
             text = print_stages(graph, style, robot, symbol)
         else:
             text = print_line(graph, style, robot)
-        kernel = _placed(symbol, graph, form, text, REAL_BYTES[real], order, inline)
+        kernel = _placed(symbol, graph, form, text, REAL_BYTES[real], order, inline, rolling)
         if kernel.shared_bytes <= kernels.shared:
             return kernel
         if least is None or kernel.shared_bytes < least.shared_bytes:
@@ -184,7 +217,14 @@ def _operations(graph: Graph) -> int:
 
 
 def _placed(
-    symbol: str, graph: Graph, form: str, text: Text, size: int, order: str, inline: tuple[str, ...]
+    symbol: str,
+    graph: Graph,
+    form: str,
+    text: Text,
+    size: int,
+    order: str,
+    inline: tuple[str, ...],
+    rolling: Rolling | None,
 ) -> Kernel:
     """The kernel with its block of threads and its shared memory. `size` is the bytes of a number."""
     numbers = sum(x.size for x in graph.inputs) + text.slots
@@ -194,7 +234,8 @@ def _placed(
     states = fitting[0] if fitting and form != WARPS else LANES
     begins = _begins(graph, states)
     inputs = tuple(
-        Rows(x.name, x.size, row_of(x.name), next(begins), x.name in text.read) for x in graph.inputs
+        Rows(x.name, x.size, row_of(x.name), next(begins), x.name in text.read, *_rolled(graph, k, rolling))
+        for k, x in enumerate(graph.inputs)
     )
     return Kernel(
         f"{symbol}_kernel",
@@ -214,7 +255,17 @@ def _placed(
         any(graph.nodes[k].op in ("sin", "cos") for k in graph.live()),
         inline,
         f"cuda/{symbol}.cuh",
+        rolling,
     )
+
+
+def _rolled(graph: Graph, k: int, rolling: Rolling | None) -> tuple[str, str]:
+    """The fields `after` and `each` of input k."""
+    if rolling is None:
+        return "", ""
+    after = graph.outputs[k].name if k < rolling.state else ""
+    own = f"{graph.inputs[k].name}_each"
+    return after, str(graph.inputs[k].size) if k == rolling.control else own if k in rolling.further else ""
 
 
 def _begins(graph: Graph, states: int) -> Iterator[int]:

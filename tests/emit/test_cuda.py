@@ -16,6 +16,7 @@ import pytest
 from support.carts import BODY, cart_with_a_ball
 from support.cuda import STATES, Array, OnCpu, differing, interpreted, same_bits
 from support.elementary import ARITY, arguments, special
+from support.hopper import hopper
 from support.tools import need_modules, ran
 from support.toys import facts, function
 from support.web import by_gcc, manifest_of, states_of
@@ -26,6 +27,7 @@ from rbdgen.emit.package import EmitOptions, FunctionSource, Sources
 from rbdgen.emit.render import render
 from rbdgen.emit.tools import Kernels
 from rbdgen.errors import EmitError
+from rbdgen.functions import table
 from rbdgen.functions.table import rows_of
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.ops import OPS
@@ -326,13 +328,26 @@ ALL = [
 """The functions of the bundled robots, each with a fixed and a floating base."""
 
 
+IN_CONTACT = [name for name, row in table.ALL.items() if row.of_contacts and not row.missing(hopper().model)]
+"""The functions of contacts."""
+
+
+def check_bits(robot: rbdgen.Robot, name: str, folder: Path) -> None:
+    request = Request(robot, Options.of(target="cuda", functions=[name], budget=sys.maxsize), package=False)
+    functions = design_functions(request)
+    for real, fuse in FORMS[:2]:
+        kernels = OnCpu(written(request, functions, real, fuse=fuse), folder / real)
+        states = states_of(kernels.manifest, STATES)
+        assert differing(kernels, functions, states, fuse=fuse) == [], (real, fuse)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize(("robot", "base", "name"), ALL)
 def test_bits_of_all_functions_of_bundled_robots(robot: str, base: Any, name: str, tmp_path: Path) -> None:
-    model = rbdgen.load_robot(robot, base=base)
-    request = Request(model, Options.of(target="cuda", functions=[name], budget=sys.maxsize), package=False)
-    functions = design_functions(request)
-    for real, fuse in FORMS[:2]:
-        kernels = OnCpu(written(request, functions, real, fuse=fuse), tmp_path / real)
-        states = states_of(kernels.manifest, STATES)
-        assert differing(kernels, functions, states, fuse=fuse) == [], (real, fuse)
+    check_bits(rbdgen.load_robot(robot, base=base), name, tmp_path)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", IN_CONTACT)
+def test_bits_of_functions_of_contacts(name: str, tmp_path: Path) -> None:
+    check_bits(hopper(), name, tmp_path)

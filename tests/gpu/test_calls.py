@@ -173,6 +173,21 @@ def test_numbers_of_a_call_stay_until_they_are_copied(lib: KernelLibrary, driver
         assert same_bits(result.v_next.numpy(), wanted("step", q, v, tau, dt)[1])
 
 
+def test_calls_that_wait_do_not_slow_others_down(
+    lib: KernelLibrary, driver: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call asks for one event of each stream, however many calls are waiting there."""
+    arrays = list(map(lib.to_device, drawn((STATES,))))
+    asked, is_done = list[Any](), Device._is_done
+    monkeypatch.setattr(Device, "_is_done", lambda own, event: asked.append(event) or is_done(own, event))
+    results = [lib.step(*arrays, 0.01) for _ in range(50)]
+    assert len(asked) <= 50
+    results[-1].q_next.synchronize()
+    assert len(asked) <= 101
+    del results, arrays
+    assert driver.live == 0
+
+
 class Tensor:
     """A tensor of PyTorch as far as a call looks at it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -59,7 +60,7 @@ class Device:
         if not pools:
             raise DeviceError(f"{self}: does not allocate memory in the order of a stream; take another GPU")
         self._context = driver.got("CUcontext", "cuDevicePrimaryCtxRetain", device)
-        self._held: list[tuple[Any, Sequence[Any]]] = []
+        self._held = defaultdict[int, deque[tuple[Any, Sequence[Any]]]](deque)
         self._later: list[tuple[int, Stream]] = []
         self._lock = threading.Lock()
 
@@ -115,21 +116,25 @@ class Device:
         if objects:
             event = self._event_on(stream)
             with self._lock:
-                self._held.append((event, objects))
+                self._held[stream.handle].append((event, objects))
 
     def let_go(self) -> None:
-        """Lets the objects go whose streams are done with them, and frees what could not be freed before."""
+        """Lets the objects go whose streams are done with them, and frees what could not be freed before.
+
+        A stream is done with objects in the order in which they were held, so few events are asked.
+        """
         later, self._later = self._later, []
         for address, stream in later:
             self.freed(address, stream)
         if not self._held:
             return
+        done: list[tuple[Any, Sequence[Any]]] = []  # objects are let go after the lock is
         with self._lock:
-            waiting: list[tuple[Any, Sequence[Any]]] = []
-            done: list[tuple[Any, Sequence[Any]]] = []
-            for held in self._held:
-                (done if self._is_done(held[0]) else waiting).append(held)
-            self._held = waiting
+            for handle, held in list(self._held.items()):
+                while held and self._is_done(held[0][0]):
+                    done.append(held.popleft())
+                if not held:
+                    del self._held[handle]
         for event, _ in done:
             self.driver.cuEventDestroy_v2(event)
 

@@ -59,6 +59,8 @@ class Reading:
             ArrayTypeError: it is no array on a GPU, or of another type.
             ArrayValueError: its numbers are not in C order, or begin at an address that kernels cannot read.
         """
+        if isinstance(given, DeviceArray) and given.dtype == self.dtype:
+            return self._made(name, given, given.address, given.shape, given.written_on)
         found = self._interface(name, given)
         if found is None or (not written and found.get("stream") is None and hasattr(given, "__dlpack__")):
             if written:

@@ -23,7 +23,7 @@ def fused(graph: Graph) -> Graph:
 
     A sum takes one product. Products with few readers are fused first, because they save most.
     """
-    taken = _taken(graph)
+    taken, needed = _taken(graph), graph.needed()
     gone = set(taken.values())
     nodes: list[Node] = []
     index_of: list[int] = []
@@ -33,7 +33,7 @@ def fused(graph: Graph) -> Graph:
         return len(nodes) - 1
 
     for index, node in enumerate(graph.nodes):
-        if index in gone:
+        if index in gone or not needed[index]:
             index_of.append(-1)
         elif index in taken:
             index_of.append(put(_fma(graph, index, taken[index], index_of, put)))

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from rbdgen.access import Access, MatrixView, column, whole
@@ -61,30 +62,15 @@ def contact_aba_derivatives_columns(
     """
     model, known = reduced.model, known_columns(reduced, anchored=anchored)
     nv, nc, count = model.coupling.independent, model.sizes["nc"], len(model.contacts)
-    anchors = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
     columns = known.unknown["v"]
     solver = Solver(model)
     solved_for = {"a": nv, "forces": nc} if values else {}
-    prepared = FormLoop(
-        "prepare",
-        lambda x: {
-            **prepare(reduced, x, columns, anchored=anchored, values=values),
-            **known.values(x),
-            **unfelt(known, nc)[1],
-        },
-        inputs=("q", "v", "tau"),
-        reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchors if anchored else {})},
-        writes={
-            **{name: access for name, access in solver.shared.items() if name != "W"},
-            **{name: MatrixView(name, nv).block(range(size), columns) for name, size in solver.rows.items()},
-            "transposed_W": whole("transposed_W", nv * nv),
-            **{name: whole(name, size) for name, size in solved_for.items()},
-            **known.writes,
-            **unfelt(known, nc)[0],
-        },
-    )
+    arrays = {name: access for name, access in solver.shared.items() if name != "W"}
+    arrays |= solver.blocks(columns) | {"transposed_W": whole("transposed_W", nv * nv)}
+    arrays |= {name: whole(name, size) for name, size in solved_for.items()}
+    prepared = partial(prepare, reduced, columns=columns, anchored=anchored, values=values)
     loops = (
-        prepared,
+        first_loop("prepare", model, known, prepared, arrays, anchored=anchored),
         solver.loop("q", solver.solve, {"b": "b_q", "c": "c_q", "turned": "turned"}, columns),
         solver.loop("v", solver.solve, {"b": "b_v", "c": "c_v", "turned": ZEROS}, columns),
         solver.loop("tau", solver.invert, {"t": "transposed_W"}, range(nv)),
@@ -98,6 +84,31 @@ def contact_aba_derivatives_columns(
     outputs = solved_for | dict.fromkeys(("da_dq", "da_dv", "da_dtau"), nv * nv)
     outputs |= dict.fromkeys(("dlambda_dq", "dlambda_dv", "dlambda_dtau"), nc * nv)
     return LoopedForm((*loops, *known.shifts()), outputs, scratch, solver.tables)
+
+
+def first_loop(
+    name: str,
+    model: Model,
+    known: KnownColumns,
+    prepared: Callable[[State], Arrays],
+    arrays: Mapping[str, Access],
+    *,
+    anchored: bool,
+) -> FormLoop:
+    """The straight line that computes the `arrays` which the loops over columns read, by `prepared`, and the
+    known columns.
+    """
+    unfelt_places, zeros = unfelt(known, model.sizes["nc"])
+    reads = {"active": whole("active", len(model.contacts)), "mu": whole("mu", 1)}
+    if anchored:
+        reads |= {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
+    return FormLoop(
+        name,
+        lambda x: {**prepared(x), **known.values(x), **zeros},
+        inputs=("q", "v", "tau"),
+        reads=reads,
+        writes={**arrays, **known.writes, **unfelt_places},
+    )
 
 
 def known_columns(reduced: ReducedModel, *, anchored: bool) -> KnownColumns:
@@ -158,6 +169,10 @@ class Solver:
                 [k for k, contact in enumerate(model.contacts) if contact.second is None], range(9)
             ),
         }
+
+    def blocks(self, columns: Sequence[int]) -> dict[str, Access]:
+        """The places of these columns in all matrices of columns."""
+        return {name: MatrixView(name, self.nv).block(range(n), columns) for name, n in self.rows.items()}
 
     def loop(
         self,

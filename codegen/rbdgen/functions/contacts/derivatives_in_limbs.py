@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rbdgen.access import MatrixView, whole
 from rbdgen.functions.contacts.derivative_columns import (
     ZEROS,
     Solver,
     add_pulls,
+    first_loop,
     known_columns,
     rotations,
     row_columns,
-    unfelt,
 )
 from rbdgen.functions.contacts.in_lanes import RowLanes
 from rbdgen.functions.contacts.multipliers import Multipliers, softness
@@ -46,7 +47,7 @@ from rbdgen.spatial.ops import NO_FORCE
 from rbdgen.spatial.rows import Rows, transposed
 from rbdgen.spatial.scalar import Scalar, is_zero, mul, neg, sub
 from rbdgen.sweeps.inputs import State
-from rbdgen.sweeps.loops import Arrays, FormLoop, LoopedForm
+from rbdgen.sweeps.loops import Arrays, LoopedForm
 from rbdgen.sweeps.straight import straight
 
 
@@ -58,25 +59,10 @@ def contact_aba_derivatives_in_limbs(
     nv, nc, count = reduced.nv, model.sizes["nc"], len(model.contacts)
     columns, solver = known.unknown["v"], HalfSolver(model)
     solved_for = {"a": nv, "forces": nc} if values else {}
-    anchors = {"gains": whole("gains", 2), "anchor": whole("anchor", model.sizes["nanchor"])}
-    line = FormLoop(
-        "halves",
-        lambda x: {
-            **prepare(reduced, x, columns, anchored=anchored, values=values),
-            **known.values(x),
-            **unfelt(known, nc)[1],
-        },
-        inputs=("q", "v", "tau"),
-        reads={"active": whole("active", count), "mu": whole("mu", 1), **(anchors if anchored else {})},
-        writes={
-            **solver.shared,
-            **{name: MatrixView(name, nv).block(range(size), columns) for name, size in solver.rows.items()},
-            "h_tau": whole("h_tau", nv * nv),
-            **{name: whole(name, size) for name, size in solved_for.items()},
-            **known.writes,
-            **unfelt(known, nc)[0],
-        },
-    )
+    arrays = {**solver.shared, **solver.blocks(columns), "h_tau": whole("h_tau", nv * nv)}
+    arrays |= {name: whole(name, size) for name, size in solved_for.items()}
+    prepared = partial(prepare, reduced, columns=columns, anchored=anchored, values=values)
+    line = first_loop("halves", model, known, prepared, arrays, anchored=anchored)
     loops = (
         solver.loop("q", solver.solve, {"h": "h_q", "c": "c_q", "turned": "turned"}, columns),
         solver.loop("v", solver.solve, {"h": "h_v", "c": "c_v", "turned": ZEROS}, columns),

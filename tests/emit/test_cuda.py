@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from support.carts import BODY, cart_with_a_ball
 from support.cuda import STATES, Array, OnCpu, differing, interpreted, same_bits
 from support.elementary import ARITY, arguments, special
 from support.hopper import hopper
+from support.own import ARM, closed_loop, ekf, motor_step, reach, rk4
 from support.tools import need_modules, ran
 from support.toys import facts, function
 from support.web import by_gcc, manifest_of, states_of
@@ -28,10 +29,12 @@ from rbdgen.emit.render import render
 from rbdgen.emit.tools import Kernels
 from rbdgen.errors import EmitError
 from rbdgen.functions import table
+from rbdgen.functions.composition import Composition
 from rbdgen.functions.table import rows_of
 from rbdgen.graph.builder import Builder
 from rbdgen.graph.ops import OPS
 from rbdgen.options import Options
+from rbdgen.own.text import OwnFunction
 from rbdgen.pipeline.compilation import style
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.facts import facts_of
@@ -332,8 +335,9 @@ IN_CONTACT = [name for name, row in table.ALL.items() if row.of_contacts and not
 """The functions of contacts."""
 
 
-def check_bits(robot: rbdgen.Robot, name: str, folder: Path) -> None:
-    request = Request(robot, Options.of(target="cuda", functions=[name], budget=sys.maxsize), package=False)
+def check_bits(robot: rbdgen.Robot, name: str, folder: Path, own: Sequence[Composition] = ()) -> None:
+    options = Options.of(target="cuda", functions=[name], budget=sys.maxsize)
+    request = Request(robot, options, package=False, own=tuple(own))
     functions = design_functions(request)
     for real, fuse in FORMS[:2]:
         kernels = OnCpu(written(request, functions, real, fuse=fuse), folder / real)
@@ -345,6 +349,13 @@ def check_bits(robot: rbdgen.Robot, name: str, folder: Path) -> None:
 @pytest.mark.parametrize(("robot", "base", "name"), ALL)
 def test_bits_of_all_functions_of_bundled_robots(robot: str, base: Any, name: str, tmp_path: Path) -> None:
     check_bits(rbdgen.load_robot(robot, base=base), name, tmp_path)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("function", [reach, rk4, ekf, closed_loop, motor_step], ids=lambda own: own.name)
+def test_bits_of_own_functions(function: OwnFunction, tmp_path: Path) -> None:
+    for name in (function.name, f"{function.name}_vjp"):
+        check_bits(ARM, name, tmp_path / name, [function.composition(ARM)])
 
 
 @pytest.mark.campaign

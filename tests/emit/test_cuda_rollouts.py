@@ -14,6 +14,7 @@ import pytest
 from support.carts import cart_with_a_ball
 from support.cuda import STATES, Array, OnCpu, interpreted, same_bits
 from support.hopper import hopper
+from support.own import ARM, motor_step
 from support.web import states_of
 
 import rbdgen
@@ -34,13 +35,16 @@ CASES: Mapping[str, tuple[Callable[[], rbdgen.Robot], str, Mapping[str, Any]]] =
     "cart": (lambda: rbdgen.load_robot(cart_with_a_ball()), "step_rk4", {}),
     "masses as inputs": (lambda: rbdgen.load_robot("planar3r"), "step", {"params": ["mass:*"]}),
     "hopper": (hopper, "contact_step", {}),
+    "motors": (lambda: ARM, "motor_step", {}),
 }
 
 
 @cache
 def case(name: str) -> tuple[Request, FunctionSource]:
     make, function, options = CASES[name]
-    request = Request(make(), Options.of(target="cuda", functions=[function], **options), package=False)
+    own = (motor_step.composition(ARM),) if function == "motor_step" else ()
+    asked = Options.of(target="cuda", functions=[function], **options)
+    request = Request(make(), asked, package=False, own=own)
     return request, design_functions(request)[0]
 
 
@@ -73,7 +77,8 @@ def repeated(function: FunctionSource, inputs: Mapping[str, Array], each: Collec
         ("cart", "float", None),
         ("cart", "double", None),
         ("masses as inputs", "double", None),
-        ("hopper", "float", None),
+        pytest.param("hopper", "float", None, marks=pytest.mark.campaign),
+        ("motors", "float", None),
     ],
 )
 def test_bits_of_rollouts(
@@ -102,12 +107,15 @@ def test_inputs_of_all_states_and_of_all_steps(tmp_path: Path) -> None:
     """Rows that all states share are read at a distance of 0, and values of all steps likewise."""
     _, function = case("hopper")
     kernels = OnCpu(written("hopper", "float"), tmp_path)
-    drawn = states_of(kernels.manifest, STATES)["contact_step"]
-    controls = np.random.default_rng(1).uniform(-1, 1, (1, STEPS * drawn["tau"].shape[1]))
-    shared = {name: drawn[name][0] for name in ("v", "dt", "ground")} | {"tau": controls[0]}
-    found = kernels.run("contact_step", drawn | shared, steps=STEPS, last=False, each=())
-    spread = {name: np.tile(row.astype(np.float32), (STATES, 1)) for name, row in shared.items()}
-    wanted = repeated(function, drawn | spread, {"tau"})
+    drawn, random = states_of(kernels.manifest, STATES)["contact_step"], np.random.default_rng(1)
+    controls = random.uniform(-1, 1, STEPS * drawn["tau"].shape[1])
+    shared = {name: drawn[name][0] for name in ("v", "dt", "ground")} | {"tau": controls}
+    friction = {"friction": random.uniform(0, 1, (STATES, STEPS * drawn["friction"].shape[1]))}
+    given = drawn | friction | shared
+    found = kernels.run("contact_step", given, steps=STEPS, last=False, each=["friction"])
+    spread = {name: np.tile(row, (STATES, 1)) for name, row in shared.items()}
+    inputs = {name: array.astype(np.float32) for name, array in (given | spread).items()}
+    wanted = repeated(function, inputs, {"tau", "friction"})
     for y, expected in zip(function.signature.outputs, wanted, strict=True):
         assert same_bits(found[y.name], expected.reshape(STATES, -1)), y.name
 

@@ -92,7 +92,7 @@ INPUTS: list[tuple[str, Make, type[Exception], str]] = [
         "states",
         lambda q: Foreign(q, shape=(2, 2)),
         ArrayValueError,
-        r"leading axes differ: q \(4, 2\), v \(2, 2\), a \(4, 2\); pass the same for all, or none",
+        r"leading axes differ: q \(4,\), v \(2,\), a \(4,\); pass the same for all, or none",
     ),
 ]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.cuda import interpreted, same_bits
-from support.driver import StandIn
+from support.driver import StandIn, compiled
+from support.tools import need_modules
 
 import rbdgen
 from rbdgen.emit.package import FunctionSource
@@ -84,15 +86,56 @@ def test_bound_rollouts_only_launch(lib: KernelLibrary, driver: StandIn) -> None
     assert same_bits(out[0].numpy(), expected[0][:, -1])
 
 
+@rbdgen.function(inputs={"bias": ("N m", "nv"), "scale": "1"}, outputs={"q_next": "q", "v_next": "v"})
+def pushed(robot: Any, q: Any, v: Any, tau: Any, dt: Any, bias: Any, scale: Any) -> Any:
+    """A step with scaled torques and further ones."""
+    return robot.step(q, v, scale * tau + bias, dt)
+
+
+@rbdgen.function(inputs={"step": "s", "last": "m"}, outputs={"far": ("m", "nv")})
+def ahead(robot: Any, q: Any, v: Any, step: Any, last: Any) -> Any:
+    """Positions one step ahead; its inputs are named like variables of other kernels."""
+    return q + step * v + last
+
+
+def test_inputs_of_every_step_and_of_every_rollout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_modules("nvidia", packages="nvidia-cuda-nvrtc")
+    folder = rbdgen.generate("double_pendulum", tmp_path, [pushed, ahead], target="cuda", real="float")
+    driver = StandIn(compiled(folder, tmp_path / "driver"), tmp_path)
+    monkeypatch.setenv("RBDGEN_LIBCUDA", str(driver.path))
+    lib = rbdgen.load(folder)
+    q, v, dt = drawn(ROLLOUTS), drawn(ROLLOUTS, seed=1), abs(drawn(ROLLOUTS)[:, 0]) / 100
+    tau, bias = drawn(ROLLOUTS, STEPS, seed=2), drawn(ROLLOUTS, STEPS, seed=3)
+    scales = drawn(STEPS, seed=4)[:, 0]  # shared by all rollouts
+    arrays = [lib.to_device(x) for x in (q, v, tau, dt, bias, scales)]
+    found = lib.rollout(*arrays, per_step=["scale", "bias"])
+    kept = lib.rollout(*arrays[:4], lib.to_device(bias[0, 0]), 0.5, last=True, gains=None)
+    state = plain = lib.to_device(q), lib.to_device(v)
+    for k in range(STEPS):
+        torques, extra = lib.to_device(tau[:, k]), lib.to_device(bias[:, k])
+        state = lib.pushed(*state, torques, arrays[3], extra, float(scales[k]))
+        plain = lib.pushed(*plain, torques, arrays[3], lib.to_device(bias[0, 0]), 0.5)
+        for part, own in zip(found, state, strict=True):
+            assert same_bits(part.numpy()[:, k], own.numpy())
+    for part, own in zip(kept, plain, strict=True):
+        assert same_bits(part.numpy(), own.numpy())
+    far = lib.ahead(*arrays[:2], 0.5, 0.25).numpy()
+    np.testing.assert_allclose(far, q + 0.5 * v + 0.25, rtol=1e-6, atol=1e-6)
+    driver.finish()
+
+
 def test_what_is_refused(lib: KernelLibrary, driver: StandIn) -> None:
     q, v, tau = (lib.to_device(x) for x in (drawn(3), drawn(3), drawn(3, STEPS)))
     refused = [
-        ({"tau": lib.to_device(drawn(2, STEPS))}, r"^step.rollout: leading axes differ: q \(3, 2\)"),
+        (
+            {"tau": lib.to_device(drawn(2, STEPS))},
+            r"^step.rollout: leading axes differ: q \(3,\), v \(3,\), tau \(2,\); pass",
+        ),
         ({"tau": lib.to_device(drawn())}, r"^step.rollout: tau has shape \(2,\), expected \(..., N, 2\)"),
         ({"tau": lib.to_device(drawn(3, 0))}, r"^step.rollout: tau has shape \(3, 0, 2\); give one step"),
         ({"tau": tau, "last": 1}, r"^step.rollout: last is int; pass True or False"),
         ({"tau": tau, "per_step": ["dt"]}, r"^step.rollout: per_step names 'dt'; its step has no"),
-        ({"tau": tau, "gains": tau}, r"^step.rollout: gains is taken by rollouts on the host alone"),
+        ({"tau": tau, "gains": tau}, r"^step.rollout: gains is an argument of rollouts on the host only"),
         ({"tau": tau, "out": [q, v]}, r"^step.rollout: out for q has shape \(3, 2\), expected \(3, 4, 2\)"),
         ({"tau": drawn(3, STEPS)}, r"^step.rollout: tau is a numpy.ndarray on the host"),
         ({"tau": tau, "out": [q, v], "last": True}, r"^step.rollout: out for q overlaps q"),

@@ -21,7 +21,7 @@ struct float4 { float x, y, z, w; };
 struct double2 { double x, y; };
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 static inline double2 make_double2(double x, double y) { return {x, y}; }
-/* Not inlined, because gcc 12 makes -(x y) - z of -fma(x, y, z), and the zeros of these differ in their signs. */
+/* Not inlined, because gcc 12 turns -fma(x, y, z) into -(x y) - z, whose zeros may have the other sign. */
 __attribute__((noinline, noclone)) static float __fmaf_rn(float x, float y, float z) { return std::fma(x, y, z); }
 __attribute__((noinline, noclone)) static double __fma_rn(double x, double y, double z) { return std::fma(x, y, z); }
 static inline float __fsqrt_rn(float x) { return std::sqrt(x); }

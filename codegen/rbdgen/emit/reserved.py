@@ -103,7 +103,7 @@ LOCAL: Final = frozenset(
 
 OF_ROLLOUTS: Final = frozenset(
     """
-    applied controls gain gains given j last n off own per_step row scheme states steps sum to
+    applied controls gain gains given j last n off own per_step row scheme states step steps sum to
     """.split()  # noqa: SIM905
 )
 """The names in rollouts, and in calls of them from Python, other than the arguments of a step."""

@@ -121,14 +121,15 @@ class Device:
     def let_go(self) -> None:
         """Lets the objects go whose streams are done with them, and frees what could not be freed before.
 
-        A stream is done with objects in the order in which they were held, so few events are asked.
+        A stream finishes with objects in the order in which they were held, so at most one unfinished event
+        of each stream is queried.
         """
         later, self._later = self._later, []
         for address, stream in later:
             self.freed(address, stream)
         if not self._held:
             return
-        done: list[tuple[Any, Sequence[Any]]] = []  # objects are let go after the lock is
+        done: list[tuple[Any, Sequence[Any]]] = []  # released after the lock, as that may run destructors
         with self._lock:
             for handle, held in list(self._held.items()):
                 while held and self._is_done(held[0][0]):

@@ -17,8 +17,8 @@ _OPTIONS: Final = """\
 
 _BATCHES: Final = """\
 Arrays are on one GPU, of this function's dtype and in C order. Leading axes are states, the same for all
-arrays: {first} (1000, {shape}) gives 1000 results. All states share a number and an array without leading
-axes. The call returns before the GPU has done the work.
+arrays: {first} (1000, {shape}) gives 1000 results. A number or an array without leading axes is shared
+by all states. The call returns before the GPU has done the work.
 """
 
 

@@ -51,7 +51,7 @@ class Steps(NamedTuple):
 
     number: int = 1
     last: bool = True
-    """Whether only the results of the last step are stored."""
+    """Whether only the results of the last step are kept."""
     apart: tuple[str, ...] = ()
     """The inputs, besides the control, that have a value for each step."""
 
@@ -60,9 +60,9 @@ class KernelFunction:
     """A function whose kernel runs on a GPU: `tau = f(q, v, a)`.
 
     Arrays are in the memory of one GPU, of `dtype`, in C order and at addresses that are multiples of 16.
-    They have leading axes for the states, the same for all. All states share a number, an input without
-    leading axes, and the default of a missing input. A call gives the work to the GPU and returns before it
-    is done. It copies no results to the host.
+    They have leading axes for the states, the same for all. A number, an input without leading axes and the
+    default of a missing input are shared by all states. A call gives the work to the GPU and returns before
+    it is done. It copies no results to the host.
 
     Attributes:
         signature: the inputs and outputs.
@@ -195,7 +195,7 @@ class KernelFunction:
         axes = {name: array.shape[: len(array.shape) - ranks[name]] for name, array in inputs.items()}
         found = {own for own in axes.values() if own}
         if len(found) > 1:
-            told = ", ".join(f"{name} {inputs[name].shape}" for name in inputs)
+            told = ", ".join(f"{name} {own}" for name, own in axes.items() if own)
             raise ArrayValueError(
                 f"{self.__name__}: leading axes differ: {told}; pass the same for all, or none"
             )

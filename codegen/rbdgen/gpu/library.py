@@ -103,7 +103,7 @@ class KernelLibrary(Described):
 
 
 def _function(signature: SizedSignature, facts: Mapping[str, Any], code: Code, real: str) -> KernelFunction:
-    kind = KernelStep if "steps" in facts["cuda"]["arguments"] else KernelFunction
+    kind = KernelFunction if signature.rolling is None else KernelStep
     return kind(signature, facts, Loaded(signature.name, facts["cuda"], code), real)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from rbdgen.errors import ArrayTypeError
 from rbdgen.gpu.kernel import Bound, KernelFunction, Steps
 from rbdgen.gpu.machine_code import Loaded
-from rbdgen.runtime.rollout import FEEDBACK, MOST_MADE, TERRAIN, OfSteps
+from rbdgen.runtime.rollout import FEEDBACK, MOST_MADE, TERRAIN, RolloutArguments
 from rbdgen.signature import SizedSignature
 
 
@@ -22,7 +22,7 @@ class KernelStep(KernelFunction):
         self.rollout = KernelRollout(signature, facts, loaded, real)
 
 
-class KernelRollout(OfSteps):
+class KernelRollout(RolloutArguments):
     """Many steps in one launch of a kernel: `states = lib.rollout(q, v, tau, dt)`.
 
     tau (..., N, nv) has a row for each of N steps. The results are the states after every step, q (..., N,
@@ -31,9 +31,9 @@ class KernelRollout(OfSteps):
     results of a step, such as the impulses of contacts, follow in the same form.
 
     Arrays are those of `KernelFunction`: leading axes are rollouts, and an input without them, such as
-    controls (N, nv), is that of all rollouts. Further inputs of the step, such as the ground below contacts,
-    are the same for all steps. Those that `per_step` names, such as `per_step=["ground"]`, have one value for
-    each step instead, (..., N, *shape).
+    controls (N, nv), is shared by all rollouts. Further inputs of the step, such as the ground below
+    contacts, are the same for all steps. Those that `per_step` names, such as `per_step=["ground"]`, have one
+    value for each step instead, (..., N, *shape).
 
     Raises, on a call, what `KernelFunction` does, and:
         ArrayValueError: tau has no row, or `per_step` names no further input.
@@ -73,24 +73,25 @@ class KernelRollout(OfSteps):
         return self._of(arrays, named, last, per_step).bind(*arrays, out=out, stream=stream, **named)
 
     def _of(
-        self, arrays: Sequence[Any], named: Mapping[str, Any], last: bool, per_step: Sequence[str]
+        self, arrays: Sequence[Any], named: dict[str, Any], last: bool, per_step: Sequence[str]
     ) -> KernelFunction:
-        """The function that computes as many steps as tau has rows."""
+        """The function that computes as many steps as tau has rows. Arguments that only rollouts on the host
+        take are removed from `named` if they are None.
+        """
         self._check_last(last)
         for name in (*FEEDBACK, *TERRAIN):
-            if name in named and name not in self._names:
+            if name in named and name not in self._names and named.pop(name) is not None:
                 raise ArrayTypeError(
-                    f"{self.__name__}: {name} is taken by rollouts on the host alone; leave it out, or call "
-                    "the step itself"
+                    f"{self.__name__}: {name} is an argument of rollouts on the host only; leave it out, or "
+                    "call the step itself"
                 )
         steps = Steps(self._count(arrays, named), bool(last), self._apart(per_step))
-        if steps not in self._made:
+        made = self._made.get(steps)
+        if made is None:
+            inputs, outputs = self._inputs(steps.number, steps.apart), self._outputs(steps.number, steps.last)
+            signature = SizedSignature(self.__name__, inputs, outputs)
+            made = KernelFunction(signature, self._facts, self._loaded, self._real, steps)
             if len(self._made) >= MOST_MADE:
                 self._made.clear()
-            signature = SizedSignature(
-                self.__name__,
-                self._inputs(steps.number, steps.apart),
-                self._outputs(steps.number, steps.last),
-            )
-            self._made[steps] = KernelFunction(signature, self._facts, self._loaded, self._real, steps)
-        return self._made[steps]
+            self._made[steps] = made
+        return made

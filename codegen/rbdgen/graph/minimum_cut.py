@@ -1,4 +1,6 @@
-"""Minimum cuts of directed graphs, by augmenting paths (Ford and Fulkerson 1956)."""
+"""Minimum cuts of directed graphs, by shortest augmenting paths (Ford and Fulkerson 1956; Edmonds and Karp
+1972).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ UNCUT: Final = 1 << 30
 def minimum_cut(arcs: Iterable[tuple[Vertex, Vertex, int]], source: Vertex, sink: Vertex) -> set[Vertex]:
     """The vertices on the side of the source of a minimum cut.
 
-    An arc is its tail, its head and its capacity, a natural number. Of all minimum cuts it is the one with
-    the fewest vertices on this side.
+    An arc is a tuple of its tail, its head and its capacity, which is a natural number. Of all minimum cuts
+    it is the one with the fewest vertices on this side.
     """
     residual: dict[Vertex, dict[Vertex, int]] = {source: {}, sink: {}}
     for tail, head, capacity in arcs:

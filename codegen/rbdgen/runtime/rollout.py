@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import Any, Final, NamedTuple, Protocol
@@ -55,7 +55,7 @@ class _Asked(NamedTuple):
 GRID: Final = SizedArgument("grid", (4,), "m", "where heights are: x0, y0, dx, dy")
 
 
-class OfSteps:
+class RolloutArguments:
     """The arguments that rollouts take on the host and on a GPU alike."""
 
     def __init__(self, step: SizedSignature) -> None:
@@ -112,7 +112,7 @@ class OfSteps:
         return results if last else tuple(_each(x, steps) for x in results)
 
 
-class Rollout(OfSteps):
+class Rollout(RolloutArguments):
     """Many steps in one call of C: `states = lib.rollout(q, v, tau, dt)`.
 
     tau (..., N, nv) has a row for each of N steps. The results are the states after every step, q (..., N,
@@ -209,11 +209,13 @@ class Rollout(OfSteps):
         if any(name in named for name in TERRAIN if name in optional):
             heights = self._heights(arrays, named, apart)
         key = _Asked(steps, bool(last), apart, rows, heights)
-        if key not in self._made:
+        made = self._made.get(key)
+        if made is None:
+            made = self._compiled(key)
             if len(self._made) >= MOST_MADE:
                 self._made.clear()
-            self._made[key] = self._compiled(key)
-        return self._made[key]
+            self._made[key] = made
+        return made
 
     def _heights(
         self, arrays: Sequence[Any], named: Mapping[str, Any], apart: tuple[str, ...]
@@ -285,37 +287,37 @@ class Rollout(OfSteps):
         return compiled
 
 
-class Rolls(Protocol):
+class AnyRollout(Protocol):
     """The rollouts of one integration step, on the host or on a GPU."""
 
     def __call__(self, *arrays: Any, **options: Any) -> Any: ...
 
-    @property
-    def bind(self) -> Callable[..., Any]: ...
+    def bind(self, *arrays: Any, **options: Any) -> Any: ...
 
 
 class Rollouts:
     """`lib.rollout(q, v, tau, dt)` computes many steps in one call, with the first step that was generated.
 
     `scheme` is the name of another step, such as "step_rk4". The other arguments of `lib.rollout` and of
-    `lib.rollout.bind` are those of `lib.step.rollout`: see `Rollout`.
+    `lib.rollout.bind` are those of `lib.step.rollout`: see `Rollout`, or `KernelRollout` for a library on a
+    GPU.
     """
 
-    def __init__(self, steps: Mapping[str, Rolls]) -> None:
+    def __init__(self, steps: Mapping[str, AnyRollout]) -> None:
         self._steps = steps
 
     def __repr__(self) -> str:
         return f"<rollouts of {', '.join(self._steps) or 'no step of integration'}>"
 
     def __call__(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
-        """Returns the states after every step, or after the last one: see `Rollout`."""
+        """Returns the states after every step, or after the last one."""
         return self._of(scheme)(*arrays, **options)
 
     def bind(self, *arrays: npt.ArrayLike, scheme: str | None = None, **options: Any) -> Any:
-        """Returns a call without arguments that reads the same arrays every time: see `Rollout`."""
+        """Returns a call without arguments that reads the same arrays every time."""
         return self._of(scheme).bind(*arrays, **options)
 
-    def _of(self, scheme: str | None) -> Rolls:
+    def _of(self, scheme: str | None) -> AnyRollout:
         if not self._steps:
             raise ArrayTypeError("rollout: no step of integration was generated; ask for step or step_rk4")
         if scheme is not None and scheme not in self._steps:

@@ -226,7 +226,9 @@ class Distributed:
 
     def _scheduled(self) -> Schedule:
         """The stages of all numbers that are needed: by entries, by other loops and by a floating base."""
-        beside = ("row ", "column ")  # of a floating base: a few operations on numbers that pairs read anyway
+        # Entries in the rows and columns of a floating base take few operations, on numbers that the loops
+        # over pairs read anyway, so they may be computed after the stages.
+        beside = ("row ", "column ")
         entries = [node for name, nodes in self.parts.items() if name.startswith(beside) for node in nodes]
         needed = [node for name, nodes in self.parts.items() if name.startswith("own ") for node in nodes]
         needed += [self.parts[f"read {name}"][e] for name, read in self.read.items() for e in read]

@@ -30,8 +30,9 @@ class Schedule:
     """The stage that computes each node of a graph."""
 
     stage: Mapping[int, int]
-    """The stage of every node that is needed. For a node that is given, or known after a wait, it is the
-    first stage that reads it.
+    """The stage that computes each node that is needed; it is `count` for entries that loops compute after
+    the last stage. For the results of a wait it is the first stage that may read them. For a given node it
+    says only that the node is needed.
     """
     count: int
     """The number of stages."""
@@ -59,7 +60,7 @@ def schedule(
     """The stages that compute the `results` from nodes that are `given`.
 
     Loops after the last stage read the results, and compute `entries` from numbers that are stored. `rows`
-    are those of the given nodes that occupy memory until they were read for the last time.
+    are the given nodes that occupy rows of memory until they are read for the last time.
 
     As few numbers as possible wait from each stage to the next one. Of the schedules with this property it is
     the one that computes every node as late as possible. A multiple of a number that is stored or given is
@@ -132,8 +133,8 @@ class _Waiting:
         until: Mapping[int, int],
     ) -> None:
         """`sums` are the nodes that are known after waits, in the stages of the schedule `latest`. `due` has
-        the last stage in which a node may be computed, and `until` the stage to which its row is kept even if
-        no other node reads it.
+        the last stage in which a node may be computed, and `until` the last stage up to which its row is
+        kept, even if no other node reads it.
         """
         self.graph, self.known, self.kept, self.count = graph, known, until, latest.count
         self.single = {x: self._single(x) for x in latest.stage if graph.nodes[x].op != "const"}
@@ -178,7 +179,7 @@ class _Waiting:
         """The graph whose minimum cut separates what is known at the end of a stage from what is not.
 
         Each node has two vertices, for its value and for its row. The arc between them is cut if the value is
-        known and something that reads it later is not, which is when it waits.
+        known and a node that reads it is computed later; then the value waits.
         """
         early = dict(self.since)
         for x in self.computed:

@@ -40,12 +40,12 @@ _STATES: Final = (128, 64, 32)
 
 
 _VARIABLES: Final = frozenset(
-    (
-        *("states", "steps", "last", "step", "first", "count", "state", "warp", "lane", "rest"),
-        *("exchange", "waiting"),
-    )
+    ("states", "first", "count", "state", "warp", "lane", "rest", "exchange", "waiting")
 )
 """The variables of kernels besides those of statements."""
+
+_OF_STEPS: Final = frozenset(("steps", "last", "step"))
+"""The further variables of kernels of integration steps."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,20 @@ class Rows:
     used: bool
     """Whether a statement reads it."""
     after: str = ""
-    """The output that takes its place in all steps of a rollout but the first one."""
+    """The output that replaces this input from the second step of a rollout on; empty if there is none."""
     each: str = ""
-    """The distance between the values for two steps of a rollout; empty if there is one value."""
+    """The distance between its values for two steps, as an expression of C; empty if it has one value for all
+    steps."""
+
+    @property
+    def step(self) -> str:
+        """The argument of the kernel for the distance between two rows."""
+        return f"{self.name}_step"
+
+    @property
+    def own_each(self) -> str:
+        """The argument of the kernel for the distance `each`; empty if there is none."""
+        return self.each if self.each == f"{self.name}_each" else ""
 
 
 @dataclass(frozen=True)
@@ -104,11 +115,11 @@ class Kernel:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The names of the kernel's arguments, in order. Those of no array are integers of 64 bits."""
+        """The names of the kernel's arguments, in order. Those that are not arrays are integers of 64
+        bits."""
         found = ["states", *(("steps", "last") if self.rolling else ())]
         for rows in self.inputs:
-            own = f"{rows.name}_each"
-            found += [rows.name, f"{rows.name}_step", *([own] if rows.each == own else [])]
+            found += [rows.name, rows.step, *([rows.own_each] if rows.own_each else [])]
         return (*found, *(rows.name for rows in self.outputs))
 
     def declarations(self, real: str) -> Iterator[str]:
@@ -167,7 +178,7 @@ def kernel_of(
     order, graph = _fewest_alive(fused(line) if kernels.fused else line)
     function = symbol.removeprefix(f"{robot}_")
     for name in (*(x.name for x in graph.inputs), *(y.name for y in graph.outputs)):
-        if name in _VARIABLES:
+        if name in _VARIABLES or (rolling and name in _OF_STEPS):
             raise EmitError(
                 f"function '{function}': an argument named '{name}' would hide a variable of its kernel; "
                 "rename it"
@@ -199,7 +210,7 @@ def _forms(graph: Graph, size: int) -> list[str]:
     """The form of a kernel, and the one that is taken if shared memory is short.
 
     A line whose values fit into registers takes the fewest instructions. The warps of a block spill nothing
-    where it would, but take about half as many instructions again, and compilers take twice as long. Longer
+    where it would, but take half to twice as many instructions more, and compilers take twice as long. Longer
     functions are cut into stages for these reasons. `size` is the bytes of a number.
     """
     if max(live_counts(graph), default=0) * size <= _REGISTERS * 4:
@@ -261,11 +272,14 @@ def _placed(
 
 def _rolled(graph: Graph, k: int, rolling: Rolling | None) -> tuple[str, str]:
     """The fields `after` and `each` of input k."""
-    if rolling is None:
-        return "", ""
-    after = graph.outputs[k].name if k < rolling.state else ""
-    own = f"{graph.inputs[k].name}_each"
-    return after, str(graph.inputs[k].size) if k == rolling.control else own if k in rolling.further else ""
+    if rolling is not None:
+        if k < rolling.state:
+            return graph.outputs[k].name, ""
+        if k == rolling.control:
+            return "", str(graph.inputs[k].size)
+        if k in rolling.further:
+            return "", f"{graph.inputs[k].name}_each"
+    return "", ""
 
 
 def _begins(graph: Graph, states: int) -> Iterator[int]:

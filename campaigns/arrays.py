@@ -30,7 +30,7 @@ from rbdgen.runtime import Library
 
 KINDS = ("arrays", "outputs", "threads", "bound calls", "leaks", "pickles")
 SIZE = 2000
-SMALL = 6
+SMALL = 4
 FUNCTIONS = ("rnea", "crba", "rnea_derivatives")
 FEW_AXES = 30
 """Calls with at most so many leading axes must be accepted; those with more may be refused."""

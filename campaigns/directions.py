@@ -40,7 +40,7 @@ KINDS = ROBOTS
 
 SIZE = 10_000
 
-SMALL = 4
+SMALL = 2
 
 STATES = ("random", "special", "fast")
 

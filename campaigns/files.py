@@ -26,7 +26,7 @@ from rbdgen.pipeline.robot import load_robot
 
 KINDS = ("URDF", "xacro", "MJCF bombs", "MJCF names", "gazebo and ros2_control")
 SIZE = 2000
-SMALL = 12
+SMALL = 8
 
 ROOM = 2**30
 PATIENCE = 10

@@ -40,7 +40,7 @@ from rbdgen.toolchain.module import Toolchain, build
 
 KINDS = ("words", "pieces", "letters", "long names", "paths", "names that become one")
 SIZE = 2000
-SMALL = 8
+SMALL = 5
 
 WORDS = sorted(
     RESERVED

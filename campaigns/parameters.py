@@ -47,7 +47,7 @@ KINDS = ROBOTS
 
 SIZE = 2000
 
-SMALL = 4
+SMALL = 2
 
 ALWAYS = ("rnea_dparams", "aba_dparams", "rnea", "aba")
 

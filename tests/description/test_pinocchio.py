@@ -129,7 +129,11 @@ def resisting(first: Any = None) -> Any:
     return model
 
 
-@pytest.mark.parametrize("first", [None, pin.JointModelFreeFlyer()], ids=["fixed", "floating"])
+@pytest.mark.parametrize(
+    "first",
+    [None, pytest.param(pin.JointModelFreeFlyer(), marks=pytest.mark.campaign)],
+    ids=["fixed", "floating"],
+)
 def test_rotors_are_those_of_pinocchio_and_damping_comes_on_top(first: Any) -> None:
     model, rng = resisting(first), np.random.default_rng(2)
     data = model.createData()

@@ -52,11 +52,15 @@ def produced(name: str, functions: tuple[str, ...], folder: Path) -> Product:
     return generated(name, functions=functions, folder=folder, target="portable", **ROBOTS[name])
 
 
-@pytest.mark.parametrize(
-    ("product", "function"),
-    few([case for case in CASES if case != ("puma560", "aba_derivatives")], CASES),
-    indirect=["product"],
-)
+QUICK = [
+    ("puma560", "rnea"),
+    *(("double_pendulum", function) for function in FUNCTIONS["double_pendulum"]),
+    *(("planar3r", function) for function in ("aba_derivatives", "com", "kinetic_energy", "regressor")),
+]
+"""All functions of the robot that has the fewest bodies, and results of all shapes with sines as inputs."""
+
+
+@pytest.mark.parametrize(("product", "function"), few(QUICK, CASES), indirect=["product"])
 def test_functions(function: str, product: Product) -> None:
     """Functions, the header and the header of the built-in sine follow the rules."""
     assert_allowed(function, product)

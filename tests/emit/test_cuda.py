@@ -16,6 +16,7 @@ import pytest
 from support.carts import BODY, cart_with_a_ball
 from support.cuda import STATES, Array, OnCpu, differing, interpreted, same_bits
 from support.elementary import ARITY, arguments, special
+from support.few import few
 from support.hopper import hopper
 from support.own import ARM, closed_loop, ekf, motor_step, reach, rk4
 from support.tools import need_modules, ran
@@ -87,8 +88,11 @@ FORMS = [("float", True), ("double", False), ("float", False), ("double", True)]
 
 RUNS = [(name, *form) for name in CASES for form in (FORMS if name == "pendulum" else FORMS[:2])]
 
+OFTEN = [(name, *FORMS[k % 2]) for k, name in enumerate(CASES)] + [("pendulum", *form) for form in FORMS[1:]]
+"""The pendulum with all types of numbers, and the others with one."""
 
-@pytest.mark.parametrize(("name", "real", "fuse"), RUNS)
+
+@pytest.mark.parametrize(("name", "real", "fuse"), few(OFTEN, RUNS))
 def test_bits_of_functions(name: str, real: str, fuse: bool, tmp_path: Path) -> None:
     request, functions = case(name)
     kernels = OnCpu(written(request, functions, real, fuse=fuse), tmp_path)

@@ -17,7 +17,7 @@ from rbdgen.model.reduce import reduce
 from rbdgen.selection.axes import operations
 
 
-@settings(max_examples=examples(40, 200), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=examples(20, 200), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_trees(seed: int) -> None:
     check(random_tree(seed, 5), seed)

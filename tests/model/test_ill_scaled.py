@@ -6,6 +6,7 @@ import re
 
 import pytest
 from support.exact_oracle import largest_error
+from support.few import few
 from support.forms import relative_error
 from support.pinocchio_oracle import PinocchioOracle, model_of_numbers
 from support.robots import BASES, ICUB
@@ -67,19 +68,23 @@ def test_robots_of_any_length(size: float) -> None:
         built(urdf(offset=size, gyration=size))
 
 
-@pytest.mark.parametrize("base", BASES)
+NUMBERS = [
+    (1e-29, 0.3, 0.1),
+    (1e29, 0.3, 0.1),
+    (1.0, 1e-13, 0.1),
+    (1.0, 1e14, 1e14),
+    (1.0, 1e-300, 0.1),
+    (1.0, 1e-6, 1e-6),
+    (1.0, 1e-13, 1e-13),
+    (1.0, 1e-25, 1e-25),
+]
+"""Masses, offsets and radii of gyration; `make test` takes each on one of both bases."""
+
+ON_BASES = [(*numbers, base) for numbers in NUMBERS for base in BASES]
+
+
 @pytest.mark.parametrize(
-    ("mass", "offset", "gyration"),
-    [
-        (1e-29, 0.3, 0.1),
-        (1e29, 0.3, 0.1),
-        (1.0, 1e-13, 0.1),
-        (1.0, 1e14, 1e14),
-        (1.0, 1e-300, 0.1),
-        (1.0, 1e-6, 1e-6),
-        (1.0, 1e-13, 1e-13),
-        (1.0, 1e-25, 1e-25),
-    ],
+    ("mass", "offset", "gyration", "base"), few([*ON_BASES[::4], *ON_BASES[3::4]], ON_BASES)
 )
 def test_those_not_refused_are_right(mass: float, offset: float, gyration: float, base: Base) -> None:
     """If the numbers are accepted, every form of every function is accurate."""

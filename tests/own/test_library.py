@@ -16,6 +16,8 @@ from support.folders import selftest_sources
 from support.own import ARM, QUADRUPED, drawn, reach, rk4, running, terms
 
 import rbdgen
+from rbdgen.model.build import Robot
+from rbdgen.own.text import OwnFunction
 from rbdgen.runtime import Library
 
 NAMES = [reach, rk4, "reach_vjp", "reach_jvp", "rnea"]
@@ -74,14 +76,37 @@ def test_a_step_rolls_out(arm: Library) -> None:
         assert (vs[k] == v).all()
 
 
-def test_targets_are_not_differentiated() -> None:
-    library = rbdgen.build(QUADRUPED, functions=[running, "running_vjp"])
-    outputs = [x.name for x in library.running_vjp.signature.outputs]
-    assert outputs == ["q_bar", "v_bar", "a_joints_bar", "f_bar"]
-    given = drawn(library, "running")
+def tracking(robot: Any, q: Any, v: Any, q_ref: Any, w: Any) -> Any:
+    """The cost of an error and of a kinetic energy."""
+    return w[0] * (q - q_ref) @ (q - q_ref) + w[1] * robot.kinetic_energy(q, v)
+
+
+TARGETS = {
+    "q_ref": rbdgen.Quantity("rad", 2, held=True),
+    "w": rbdgen.Quantity("1", 2, held=True, range=(0, 1)),
+}
+
+SMALL = rbdgen.load_robot("double_pendulum")
+
+
+@pytest.mark.parametrize(
+    ("robot", "cost", "moving"),
+    [
+        (SMALL, rbdgen.function(inputs=TARGETS, outputs={"cost": "1"})(tracking), ["q_bar", "v_bar"]),
+        pytest.param(
+            QUADRUPED, running, ["q_bar", "v_bar", "a_joints_bar", "f_bar"], marks=pytest.mark.campaign
+        ),
+    ],
+    ids=["tracking", "running"],
+)
+def test_targets_are_not_differentiated(robot: Robot, cost: OwnFunction, moving: list[str]) -> None:
+    library = rbdgen.build(robot, functions=[cost, f"{cost.name}_vjp"])
+    outputs = [x.name for x in library.functions[f"{cost.name}_vjp"].signature.outputs]
+    assert outputs == moving
+    given = drawn(library, cost.name)
     weights = given[-1]
     assert ((weights >= 0) & (weights <= 1)).all()
-    assert library.running(*given) == pytest.approx(running(QUADRUPED, *given), rel=1e-11)
+    assert getattr(library, cost.name)(*given) == pytest.approx(cost(robot, *given), rel=1e-11)
 
 
 def test_folder_for_a_small_machine(tmp_path: Path) -> None:

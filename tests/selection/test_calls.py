@@ -17,18 +17,32 @@ from rbdgen.errors import OptionError
 from rbdgen.functions.table import lookup
 from rbdgen.graph.programs.program import straight_line
 from rbdgen.graph.programs.run import run
+from rbdgen.model.build import Robot
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
 from rbdgen.pipeline.request import Request
 from rbdgen.selection.trace import trace_graph
 
-STEPS = ("step", "step_rk4", "step_derivatives")
+SUBJECTS = {
+    "quadruped": lambda: robot("quadruped12", "floating"),
+    "trunk on four rods": lambda: with_limbs([("revolute",)] * 4),
+}
+
+CASES = [
+    *(("quadruped", name) for name in ("step", "step_rk4", "step_derivatives")),
+    ("trunk on four rods", "step_derivatives"),
+]
 
 
 @cache
-def designed(name: str, *, same_bits: bool = False) -> FunctionSource:
+def subject(name: str) -> Robot:
+    return SUBJECTS[name]()
+
+
+@cache
+def designed(name: str, *, same_bits: bool = False, of: str = "quadruped") -> FunctionSource:
     asked = Options(functions=(name,), same_bits=same_bits, engine="graph")
-    return design_functions(Request(robot("quadruped12", "floating"), asked))[0]
+    return design_functions(Request(subject(of), asked))[0]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +60,10 @@ def test_operations(name: str, operations: int, batch: int) -> None:
     assert not found.same_bits
 
 
-@pytest.mark.parametrize("name", few(["step", "step_derivatives"], STEPS))
-def test_values(name: str) -> None:
+@pytest.mark.parametrize(("of", "name"), few([CASES[0], CASES[-1]], CASES))
+def test_values(of: str, name: str) -> None:
     """All programs give the values of the textbook's form."""
-    model, found = robot("quadruped12", "floating").model, designed(name)
+    model, found = subject(of).model, designed(name, of=of)
     assert (found.form, found.same_bits) == ("calls", False)
     row = lookup(name)
     inputs = random_inputs(model, row.signature, 3)

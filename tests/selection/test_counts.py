@@ -28,8 +28,8 @@ BASES: dict[str, Base] = {"quadruped12": "floating", "humanoid30": "floating"}
 """The bases of robots; all others are fixed."""
 
 
-QUICK = {"quadruped12": ("rnea", "aba", "crba", "minv"), "humanoid30": ("rnea",)}
-"""The functions of large robots that take a few seconds; `make test-long` counts all of them."""
+QUICK = {"quadruped12": ("rnea", "crba"), "humanoid30": ("rnea",), "puma560": ("aba", "minv")}
+"""The functions of robots of which `make test` counts only some; `make test-long` counts all of them."""
 
 
 def table(name: str, functions: Sequence[str] = Options().functions) -> str:

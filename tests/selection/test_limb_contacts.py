@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.contacts import FEET, legs, robot_with_contacts
+from support.few import few
 from support.limbs import with_limbs
 from support.states import random_inputs
 
@@ -119,20 +120,24 @@ def test_sets_of_feet(function: Function, held: Sequence[str]) -> None:
     compared(model, restricted, drawn(model, restricted))
 
 
-@pytest.mark.parametrize(
-    ("name", "held", "row"),
-    [
-        ("quadruped", None, "contact_aba_derivatives"),
-        ("quadruped", None, "contact_aba_and_derivatives_held"),
-        ("quadruped", FEET[:1], "contact_aba_derivatives"),
-        ("quadruped", FEET[2:0:-1], "contact_aba_and_derivatives"),
-        ("biped", None, "contact_aba_derivatives_held"),
-        ("closed", None, "contact_aba_derivatives"),
-        ("resisting", None, "contact_aba_and_derivatives"),
-        ("scattered", None, "contact_aba_and_derivatives"),
-        ("scattered", None, "contact_aba_derivatives_held"),
-    ],
-)
+LAST_PRODUCTS: list[tuple[str, Sequence[str] | None, str]] = [
+    ("quadruped", None, "contact_aba_derivatives"),
+    ("quadruped", FEET[:1], "contact_aba_derivatives"),
+    ("quadruped", FEET[2:0:-1], "contact_aba_and_derivatives"),
+    ("biped", None, "contact_aba_derivatives_held"),
+    ("closed", None, "contact_aba_derivatives"),
+    ("resisting", None, "contact_aba_and_derivatives"),
+    ("scattered", None, "contact_aba_derivatives_held"),
+]
+
+LONG = [
+    ("quadruped", None, "contact_aba_and_derivatives_held"),
+    ("scattered", None, "contact_aba_and_derivatives"),
+]
+"""Cases of the campaign, of which the same robot has another row of derivatives among `LAST_PRODUCTS`."""
+
+
+@pytest.mark.parametrize(("name", "held", "row"), few(LAST_PRODUCTS, [*LAST_PRODUCTS, *LONG]))
 def test_derivatives_up_to_the_last_products(name: str, held: Sequence[str] | None, row: str) -> None:
     """Limbs are lanes in the straight line. Values and bits are as in `test_values_and_bits`."""
     model, function = ROBOTS[name][0]().model, lookup(row)

@@ -246,13 +246,15 @@ class EdgeBuilder:
         return self.select("select", ZERO, self.absolute(condition), x, y)
 
     def _new(self, node: tuple[Any, ...]) -> int:
-        op, *edges = node
-        if op == "beside" or (
-            self.lanes > 1 and op not in NUMBERS and any(edge >> 1 in self.with_lanes for edge in edges)
+        nodes = self.nodes
+        if node[0] == "beside" or (
+            self.lanes > 1
+            and node[0] not in NUMBERS
+            and any(edge >> 1 in self.with_lanes for edge in node[1:])
         ):
-            self.with_lanes.add(len(self.nodes))
-        self.nodes.append(node)
-        return 2 * len(self.nodes) - 2
+            self.with_lanes.add(len(nodes))
+        nodes.append(node)
+        return 2 * len(nodes) - 2
 
     def _new_sum(self, key: tuple[Any, int, int]) -> int:
         _, a, b = key
@@ -264,11 +266,16 @@ class EdgeBuilder:
             scaled = self._scaled(a)
             if scaled is not None:
                 return self.product(self.number(2 * scaled[0]), scaled[1])
-        left = uncancelled(self.nodes, a, b)
-        if left is not None:
-            return self.sum(*left)
-        chosen = chosen_sum(self.nodes, a, b)
-        return self._new(key) if chosen is None else self.select(*chosen)
+        ops = self.nodes[a >> 1][0], self.nodes[b >> 1][0]
+        if "add" in ops:
+            left = uncancelled(self.nodes, a, b)
+            if left is not None:
+                return self.sum(*left)
+        elif ops[0] in SELECTS:
+            chosen = chosen_sum(self.nodes, a, b)
+            if chosen is not None:
+                return self.select(*chosen)
+        return self._new(key)
 
     def _new_product(self, key: tuple[Any, int, int]) -> int:
         _, a, b = key
@@ -287,8 +294,9 @@ class EdgeBuilder:
         if a == b:
             return self._new(("sq", a))
         for choice, other in ((a, b), (b, a)):
-            if self.nodes[choice >> 1][0] in SELECTS:
-                op, left, right, *values = self.nodes[choice >> 1]
+            node = self.nodes[choice >> 1]
+            if node[0] in SELECTS:
+                op, left, right, *values = node
                 if ZERO in values or all(value & -2 == ONE for value in values):
                     # no product with 1, and no NaN from a value that is not taken
                     x, y = (self.product(value, other) for value in values)

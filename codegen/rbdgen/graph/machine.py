@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from math import ceil
 from typing import Final
 
 from rbdgen.graph.cost import readers_in_order
@@ -76,30 +77,30 @@ def estimated_cycles(graph: Graph, machine: Machine = HOST) -> float:
     fetched = 0
     done, written = 0.0, 0
     storing: set[int] = set()
-    count = 0
+    slot = 0
+    units = {op: (busy[row.unit != "add"], machine.latency(op)) for op, row in OPS.items()}
     for index, (op, args, _) in enumerate(graph.nodes):
         if not args:
             continue
         fetched += sizes[index]
-        start = max(fetched / rate, retired[count % machine.window])
-        for argument in args:
-            delay = machine.reload_latency if argument in reloads[index] else 0
-            start = max(start, ready[argument] + delay)
-        cycle = -int(-start // 1)
-        unit = busy[OPS[op].unit != "add"]
-        while unit.get(cycle, 0) >= machine.units:
+        slow = reloads[index]
+        known = [ready[x] + machine.reload_latency if x in slow else ready[x] for x in args]
+        cycle = ceil(max(fetched / rate, retired[slot], *known))
+        unit, latency = units[op]
+        while (begun := unit.get(cycle, 0)) >= machine.units:
             cycle += 1
-        unit[cycle] = unit.get(cycle, 0) + 1
-        ready[index] = cycle + machine.latency(op)
+        unit[cycle] = begun + 1
+        ready[index] = cycle + latency
         done = max(done, ready[index])
-        for _ in range(results[index] if machine.stores_count else 0):
-            cycle = int(ready[index])
-            while cycle in storing:
-                cycle += 1
-            storing.add(cycle)
-            written = max(written, cycle + 1)
-        retired[count % machine.window] = done
-        count += 1
+        if machine.stores_count and index in results:
+            for _ in range(results[index]):
+                cycle = int(ready[index])
+                while cycle in storing:
+                    cycle += 1
+                storing.add(cycle)
+                written = max(written, cycle + 1)
+        retired[slot] = done
+        slot = slot + 1 if slot + 1 < machine.window else 0
     return max(done, written)
 
 
@@ -116,16 +117,19 @@ def spills(graph: Graph, registers: int) -> tuple[list[tuple[int, ...]], list[in
     furthest: list[tuple[int, int]] = []  # heap of (-next reader, node), including stale entries
     reloads: list[tuple[int, ...]] = [()] * len(graph.nodes)
     stores = [0] * len(graph.nodes)
+    computed = [bool(node.args) for node in graph.nodes]
 
     def next_reader(node: int, now: int) -> int | None:
-        while position[node] < len(readers[node]) and readers[node][position[node]] <= now:
-            position[node] += 1
-        return readers[node][position[node]] if position[node] < len(readers[node]) else None
+        own, at = readers[node], position[node]
+        while at < len(own) and own[at] <= now:
+            at += 1
+        position[node] = at
+        return own[at] if at < len(own) else None
 
     for index, (_, args, _) in enumerate(graph.nodes):
         if not args:
             continue
-        operands = [argument for argument in dict.fromkeys(args) if graph.nodes[argument].args]
+        operands = [argument for argument in dict.fromkeys(args) if computed[argument]]
         reloads[index] = tuple([argument for argument in operands if argument not in held])
         stored.update(reloads[index])
         for node in (*operands, index):
@@ -148,9 +152,10 @@ def _code_bytes(
     graph: Graph, machine: Machine, reloads: list[tuple[int, ...]], stores: list[int]
 ) -> list[int]:
     sizes = [0] * len(graph.nodes)
+    given = [not node.args for node in graph.nodes]
     for index, (_, args, _) in enumerate(graph.nodes):
         if args:
-            from_memory = len(reloads[index]) + sum(not graph.nodes[argument].args for argument in args)
+            from_memory = len(reloads[index]) + sum([given[argument] for argument in args])
             sizes[index] = (
                 machine.operation_bytes
                 + machine.operand_bytes * from_memory

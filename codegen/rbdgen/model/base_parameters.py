@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 
-from rbdgen.model.axes import AlignedBody, cleared, largest_magnitude
+from rbdgen.model.axes import AlignedBody, cleared, largest_magnitude, magnitude
 from rbdgen.model.model import WORLD
 from rbdgen.model.moments import MassMoments
-from rbdgen.spatial.ops import ZERO, Matrix, Vector, mirrored
+from rbdgen.spatial.ops import ZERO, Matrix, Symmetric, Vector, mirrored
 from rbdgen.spatial.scalar import Scalar, add
 
 Scales = tuple[Scalar, Scalar, Scalar]
@@ -104,11 +104,7 @@ def _rod(mass: Scalar, first: Scalar, second: Scalar, z: Vector, p: Vector) -> M
 
 
 def _scales(own: MassMoments) -> Scales:
-    return (
-        largest_magnitude([own.mass]),
-        largest_magnitude(own.first),
-        largest_magnitude([x for row in own.second for x in row]),
-    )
+    return magnitude(own.mass), largest_magnitude(own.first), largest_magnitude(_upper(own.second))
 
 
 def without_residue(own: MassMoments) -> MassMoments:
@@ -118,8 +114,15 @@ def without_residue(own: MassMoments) -> MassMoments:
 
 def _without_residue(own: MassMoments, scales: Scales) -> MassMoments:
     m, h, S = scales
+    xx, xy, xz, yy, yz, zz = [cleared(x, S) for x in _upper(own.second)]
     return MassMoments(
         cleared(own.mass, m),
-        Vector(*(cleared(x, h) for x in own.first)),
-        Matrix(*(Vector(*(cleared(x, S) for x in row)) for row in own.second)),
+        Vector(*[cleared(x, h) for x in own.first]),
+        mirrored([[xx, xy, xz], [0, yy, yz], [0, 0, zz]]),
     )
+
+
+def _upper(second: Symmetric) -> tuple[Scalar, ...]:
+    """The six entries of the upper triangle."""
+    a, b, c = second
+    return a.x, a.y, a.z, b.y, b.z, c.z

@@ -29,6 +29,10 @@ Turn = float | Angle
 """An angle in rad, or an `Angle`, which may be rational."""
 
 
+Moved = dict[tuple[int, Angle, Scalar, Angle, Scalar], AlignedBody]
+"""Bodies in turned and slid frames, by their index, turn and slide, and by those of their parent."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReducedBody:
     """A body of a reduced model at a position of its joint.
@@ -193,9 +197,14 @@ class ReducedModel:
         slides: Sequence[Scalar] | None = None,
         parallel: Collection[int] = (),
         unit_length: Scalar = 1,
+        moved: Moved | None = None,
     ) -> ReducedModel:
-        """The reduced model in other frames; for the arguments see `reduce`."""
-        return _framed(self.model, self.aligned, turns, slides, self.base_parameters, parallel, unit_length)
+        """The reduced model in other frames; for the arguments see `reduce`.
+
+        `moved` keeps bodies for further calls, in which turns and slides must be numbers of the same types.
+        """
+        choice = self.base_parameters, parallel, unit_length, moved
+        return _framed(self.model, self.aligned, turns, slides, *choice)
 
     def at(self, q: Sequence[Coordinate]) -> list[ReducedBody]:
         """The bodies at joint coordinates q, one coordinate per body."""
@@ -237,7 +246,7 @@ def reduce(
     body in `parallel` whose axis is not parallel to its parent's, or a unit of length other than 1 for a
     robot with a floating base or with joints that are not revolute.
     """
-    return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length)
+    return _framed(model, align(model), turns, slides, base_parameters, parallel, unit_length, None)
 
 
 def _framed(
@@ -248,18 +257,25 @@ def _framed(
     base_parameters: bool,
     parallel: Collection[int],
     unit_length: Scalar,
+    moved: Moved | None,
 ) -> ReducedModel:
     n = len(aligned)
     phi = (ZERO_ANGLE,) * n if turns is None else tuple(map(_angle, turns))
     d = (0,) * n if slides is None else tuple(slides)
     bodies = []
-    for body, turn, slide in zip(aligned, phi, d, strict=True):
+    for i, (body, turn, slide) in enumerate(zip(aligned, phi, d, strict=True)):
         if not body.joint.type.one_axis and (turn != ZERO_ANGLE or slide != 0):
             raise ModelError(
                 f"body '{body.name}': the axes of a {body.joint.type.name} joint are fixed; leave it unturned"
             )
         above = (ZERO_ANGLE, 0) if body.parent == WORLD else (phi[body.parent], d[body.parent])
-        bodies.append(body.moved(turn, slide, *above))
+        choice = (turn, slide, *above)
+        found = None if moved is None else moved.get((i, *choice))
+        if found is None:
+            found = body.moved(*choice)
+            if moved is not None:
+                moved[i, *choice] = found
+        bodies.append(found)
 
     def carried(frame: Frame) -> AlignedFrame:
         above = (ZERO_ANGLE, 0) if frame.body == WORLD else (phi[frame.body], d[frame.body])
@@ -267,10 +283,12 @@ def _framed(
         return replace(own, translation=own.translation * reciprocal(unit_length))
 
     _check_parallel(bodies, parallel)
-    whole, still = [without_residue(body.moments) for body in bodies], ZERO
     if base_parameters:
         whole, still = regrouped(bodies)
-    moments = drop_unfelt_moments(bodies, whole, parallel) if base_parameters else whole
+        moments = drop_unfelt_moments(bodies, whole, parallel)
+    else:
+        moments = whole = [without_residue(body.moments) for body in bodies]
+        still = ZERO
     if unit_length != 1:
         bodies = _scaled(model, bodies, unit_length)
         moments, whole = ([_in_units(own, unit_length) for own in some] for some in (moments, whole))

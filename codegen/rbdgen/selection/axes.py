@@ -26,7 +26,7 @@ from rbdgen.model.angles import constant_angle, radians_of
 from rbdgen.model.axes import AlignedBody, AlignedFrame
 from rbdgen.model.model import WORLD, Body, Model
 from rbdgen.model.moments import MassMoments
-from rbdgen.model.reduce import ReducedModel, reduce
+from rbdgen.model.reduce import Moved, ReducedModel, reduce
 from rbdgen.model.regularity import typical_length
 from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.trace import trace_on
@@ -161,6 +161,7 @@ class _Descent:
         self.turns = list(start.turns) if start else [0.0] * model.nbodies
         self.slides = list(start.slides) if start else [0.0] * model.nbodies
         self.aligned = reduce(model)
+        self.moved: Moved = {}
         self.budget = budget
         self.parallel = parallel
         self.known: dict[tuple[object, ...], Count] = {}  # by choices
@@ -169,7 +170,7 @@ class _Descent:
         self.whole = self.whole_cost()
 
     def reduced(self) -> ReducedModel:
-        return self.aligned.with_axes(self.turns, self.slides, self.parallel)
+        return self.aligned.with_axes(self.turns, self.slides, self.parallel, moved=self.moved)
 
     def improve(self, i: int) -> bool:
         """Take the cheapest candidate for body i. The result says whether it is better than the previous
@@ -218,7 +219,7 @@ class _Descent:
         key = (i, *((turns[k], slides[k]) for k in self.neighbourhood(i)))
         known = self.known.get(key)
         if known is None or not known.says(most):
-            whole = self.aligned.with_axes(turns, slides, self.parallel)
+            whole = self.aligned.with_axes(turns, slides, self.parallel, moved=self.moved)
             part = part_of(whole, bodies)
             # few chains have alike contacts or capsules, so negations are counted exactly there
             special = self.function.of_contacts or self.function.of_distances

@@ -40,14 +40,14 @@ from rbdgen.selection.collection import collection_paused
 from rbdgen.selection.compose import Composed, with_forms
 from rbdgen.selection.graphs import graph_of, simpler, table_last
 from rbdgen.selection.implicit import ImplicitLine
-from rbdgen.selection.inner import around_inner, is_straight, placed
+from rbdgen.selection.inner import around_inner, is_straight, looped, placed
 from rbdgen.selection.limb_derivatives import cheapest_derivative_in_limbs
 from rbdgen.selection.limits import LIMITS
 from rbdgen.selection.parameter_table import Table
 from rbdgen.selection.products import LineOfProducts
 from rbdgen.selection.rough import ROUGHLY, is_large, near, rough
 from rbdgen.selection.tangents import moving, tangents, with_rates
-from rbdgen.selection.trace import Subject, trace_inner
+from rbdgen.selection.trace import Subject
 from rbdgen.signature import DOT, SizedArgument
 
 NEARLY = 1.1
@@ -140,9 +140,7 @@ class Chooser:
         """The program of a straight line around loops and the programs of other functions, given by name."""
         model, engine = function.held_by(self.model), self._engine_of_loops
         parts = [
-            placed(called[x.row.name], x)
-            if isinstance(x, Called)
-            else Choice(apply(trace_inner(model, x, engine), TO_C), "loops", "")
+            placed(called[x.row.name], x) if isinstance(x, Called) else looped(model, x, engine)
             for x in inner
         ]
         outputs = [Result(x.name, x.shape) for x in function.sized(model).outputs]

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Final
 
 from rbdgen.functions.function import Called
+from rbdgen.functions.inner import Inner
 from rbdgen.graph.cost import Cost
 from rbdgen.graph.node import Graph
 from rbdgen.graph.programs.around import around
+from rbdgen.graph.programs.passes import TO_C, apply
 from rbdgen.graph.programs.program import Program, Result, renamed
+from rbdgen.model.model import Model
 from rbdgen.selection.choice import Choice
+from rbdgen.selection.trace import trace_inner
+
+KEPT: Final = 8
+"""The number of programs of loops that are kept."""
+
+
+@lru_cache(maxsize=KEPT)
+def looped(model: Model, inner: Inner, engine: str) -> Choice:
+    """The program of a function's own loops. It is kept, because a step with contacts and its derivatives
+    have the same solver, which takes up to a half of the time of their design.
+    """
+    return Choice(apply(trace_inner(model, inner, engine), TO_C), "loops", "")
 
 
 def placed(choice: Choice, called: Called) -> Choice:

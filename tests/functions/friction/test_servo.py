@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.few import few
 from support.friction import crouched, outputs, quadruped, step
 
 import rbdgen
@@ -38,7 +39,7 @@ def test_in_flight_they_are_the_implicit_law(form: str) -> None:
     )
 
 
-@pytest.mark.parametrize("dt", [1e-3, 5e-3, 1e-2])
+@pytest.mark.parametrize("dt", few([5e-3, 1e-2], [1e-3, 5e-3, 1e-2]))
 def test_a_quadruped_with_light_legs_stands(dt: float) -> None:
     """The feet carry the weight at all time steps."""
     model, q, v = quadruped(), crouched(), np.zeros(18)

@@ -23,7 +23,7 @@ from rbdgen.pipeline.design import count
 GOLDEN = Path(__file__).parents[2] / "golden" / "chosen_counts"
 
 
-@pytest.mark.parametrize("x", few(["local", "aligned"], CONVENTIONS))
+@pytest.mark.parametrize("x", few(["aligned"], CONVENTIONS))
 def test_a_force_moves_the_frame_as_its_inertia_says(x: str) -> None:
     """With tau = J^T F, the frame's acceleration A satisfies Lambda A + bias = F."""
     arm = rbdgen.load_robot("arm7", frames=["link7"])

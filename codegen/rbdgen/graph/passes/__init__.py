@@ -11,10 +11,11 @@ from rbdgen.graph.cost import cheaper
 from rbdgen.graph.node import Graph
 from rbdgen.graph.passes.dead import dead
 from rbdgen.graph.passes.depth_first import depth_first
-from rbdgen.graph.passes.factor import factor
+from rbdgen.graph.passes.factor import factor, take_factors
 from rbdgen.graph.passes.fold import fold, without_zeros
+from rbdgen.graph.passes.nary import Forest
 from rbdgen.graph.passes.once import once
-from rbdgen.graph.passes.pairs import pairs
+from rbdgen.graph.passes.pairs import MAX_NODES, extract_pairs, pairs
 from rbdgen.graph.passes.released import released
 from rbdgen.graph.passes.schedule import schedule, scheduled_for_latency
 from rbdgen.graph.passes.sign import sign
@@ -49,15 +50,32 @@ def cheapest(graph: Graph) -> Graph:
     merged equal quantities and chosen the cheaper of equivalent operations, so no pass repeats this.
     """
     start = sign(graph)
-    best = _settled(start)
     paired = pairs(start)
+    best = _settled(start, paired)
     return best if paired is start else cheaper(best, _settled(paired))
 
 
-def _settled(graph: Graph) -> Graph:
+def _settled(graph: Graph, paired: Graph | None = None) -> Graph:
+    """The graph after rounds of factoring and pair extraction. `paired` is `pairs(graph)`, if it is known."""
     for _ in range(MAX_ROUNDS):
-        after = pairs(factor(graph))
+        after = _after_a_round(graph, paired)
         if after is graph:
             break
-        graph = after
+        graph, paired = after, None
     return graph
+
+
+def _after_a_round(graph: Graph, paired: Graph | None) -> Graph:
+    """`pairs(factor(graph))`. The last round changes nothing, so it does not make the same forest twice."""
+    forest = Forest(graph)
+    changed = take_factors(forest)
+    factored = forest.close()
+    if factored is not graph:
+        return pairs(factored)
+    if paired is not None:
+        return paired
+    if changed:
+        return pairs(graph)
+    if len(graph.nodes) > MAX_NODES or not extract_pairs(forest):
+        return graph
+    return forest.close()

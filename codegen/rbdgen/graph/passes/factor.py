@@ -13,11 +13,18 @@ def factor(graph: Graph) -> Graph:
     saves one multiplication for each term beyond the first.
     """
     forest = Forest(graph)
+    take_factors(forest)
+    return forest.close()
+
+
+def take_factors(forest: Forest) -> bool:
+    """Do the same as `factor`, for a graph that is a forest. The result says whether there was a factor."""
     work = list(forest.sums)
+    sums = len(work)
     for node in work:  # grows by the inner sums
         while (common := _most_common_factor(forest, forest.sums[node])) is not None:
             work.append(_take_out(forest, node, common))
-    return forest.close()
+    return len(work) > sums
 
 
 def _most_common_factor(forest: Forest, terms: list[int]) -> int | None:

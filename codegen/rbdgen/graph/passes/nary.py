@@ -150,6 +150,7 @@ class Forest:
 
     def _in_order(self) -> list[int]:
         """The nodes that the outputs need, operands first."""
+        sums, products, nodes = self.sums, self.products, self._source.nodes
         order: list[int] = []
         begun = bytearray(self._next)
         stack = [edge >> 1 for _, _, elements in reversed(self._outputs) for edge in reversed(elements)]
@@ -159,10 +160,16 @@ class Forest:
                 order.append(~node)
             elif not begun[node]:
                 begun[node] = 1
-                waiting = [edge >> 1 for edge in self._operands(node) if not begun[edge >> 1]]
+                operands: Sequence[int] | None = sums.get(node)
+                if operands is None:  # `_operands`, without the call
+                    operands = products.get(node)
+                    if operands is None:
+                        operands = nodes[node][1:]
+                waiting = [edge >> 1 for edge in operands if not begun[edge >> 1]]
                 if waiting:
-                    waiting.append(~node)
-                    stack += reversed(waiting)
+                    stack.append(~node)
+                    waiting.reverse()
+                    stack += waiting
                 else:
                     order.append(node)
         return order

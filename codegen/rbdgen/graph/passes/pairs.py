@@ -31,9 +31,17 @@ def pairs(graph: Graph) -> Graph:
     if len(graph.nodes) > MAX_NODES:
         return graph
     forest = Forest(graph)
-    for operands, new in ((forest.sums, forest.new_sum), (forest.products, forest.new_product)):
-        _Extraction(operands, new).run()
+    extract_pairs(forest)
     return forest.close()
+
+
+def extract_pairs(forest: Forest) -> bool:
+    """Do the same as `pairs`, for a graph that is a forest. The result says whether there was a pair."""
+    found = [
+        _Extraction(operands, new).run()
+        for operands, new in ((forest.sums, forest.new_sum), (forest.products, forest.new_product))
+    ]
+    return any(found)
 
 
 class _Extraction:
@@ -47,9 +55,11 @@ class _Extraction:
             for pair in self._pairs_of(node):
                 self._readers.setdefault(pair, {})[node] = None
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Extract all pairs. The result says whether there was one."""
         self._heap = [(-len(readers), pair) for pair, readers in self._readers.items() if len(readers) > 1]
         heapify(self._heap)
+        found_any = bool(self._heap)
         while self._heap:
             count, pair = heappop(self._heap)
             found = len(self._readers[pair])
@@ -57,6 +67,7 @@ class _Extraction:
                 self._extract(pair)
             elif found > 1:
                 heappush(self._heap, (-found, pair))
+        return found_any
 
     def _extract(self, pair: Pair) -> None:
         """Make the pair a node, unless one of its readers is exactly that pair, and let the others read

@@ -45,13 +45,13 @@ def scheduled_for_latency(graph: Graph) -> Graph:
     Orders from the front (see `forwards`) overlap more operations of a single call, but keep more values
     alive than those of `schedule`.
     """
-    early = (reordered(graph, forwards(graph, registers, SINGLE.latency)) for registers in REGISTERS)
-    best = min(early, key=_cycles)
-    return best if _cycles(best) < CLEARLY * _cycles(graph) else graph
-
-
-def _cycles(graph: Graph) -> float:
-    return estimated_cycles(graph, SINGLE)
+    best, least = graph, CLEARLY * estimated_cycles(graph, SINGLE)
+    for registers in REGISTERS:
+        early = reordered(graph, forwards(graph, registers, SINGLE.latency))
+        cycles = estimated_cycles(early, SINGLE)
+        if cycles < least:
+            best, least = early, cycles
+    return best
 
 
 def close_to_order(graph: Graph) -> Graph:

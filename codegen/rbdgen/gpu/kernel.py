@@ -110,6 +110,16 @@ class KernelFunction:
         inputs, outputs = map(told, (self.signature.inputs, self.signature.outputs))
         return f"<{self.__name__}: {inputs} -> {outputs}; {self.facts['operations']} operations on a GPU>"
 
+    def inputs(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All inputs in order, whether they were passed by position or by name, with defaults for missing
+        ones.
+        """
+        return self._given.filled(arrays, named)
+
+    def packed(self, results: Sequence[Any]) -> Any:
+        """Results as a call returns them: the only one, or a named tuple of several."""
+        return results[0] if self._tuple is None else self._tuple(*results)
+
     def __call__(self, *arrays: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
         """Gives the computation of the outputs to a GPU.
 
@@ -137,7 +147,7 @@ class KernelFunction:
         self, arrays: Sequence[Any], named: Mapping[str, Any], out: Any, stream: Any, launches: bool = True
     ) -> Bound:
         """A call whose arrays are checked and whose stream waits for them; it is launched if so wanted."""
-        values = self._given.filled(arrays, named)
+        values = self.inputs(arrays, named)
         chosen = stream_among(values) if stream is None else stream_of(self.__name__, stream)
         rows = {
             x.name: self._row(x.name, x.shape, value, chosen)
@@ -169,7 +179,7 @@ class KernelFunction:
                     DeviceArray(device, leading + y.shape, self.dtype, chosen) for y in self.signature.outputs
                 ]
                 addresses = [array.address for array in made]
-                out = made[0] if self._tuple is None else self._tuple(*made)
+                out = self.packed(made)
             else:
                 addresses = [array.address for array in outputs.values()]
             arguments |= zip(self._results, addresses, strict=True)

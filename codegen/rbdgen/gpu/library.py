@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -56,6 +57,17 @@ class KernelLibrary(Described):
             function.__doc__ = docstring(function.signature, manifest["functions"][name], manifest)
         self.functions: Mapping[str, KernelFunction] = MappingProxyType(functions)
         self.__dict__.update(functions)
+
+    @cached_property
+    def torch(self) -> Any:
+        """The functions for PyTorch: `library.torch.rnea(q, v, a)` with autograd, see `TorchFunction`.
+
+        Raises:
+            BuildError: PyTorch is missing.
+        """
+        from rbdgen.gpu.in_torch import TorchFunctions  # noqa: PLC0415  (imports PyTorch)
+
+        return TorchFunctions(self.functions)
 
     def __repr__(self) -> str:
         return f"<{self.name} on a GPU: {', '.join(self.functions)}>"

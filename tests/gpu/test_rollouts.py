@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from support.tools import need_modules
 
 import rbdgen
 from rbdgen.emit.package import FunctionSource
+from rbdgen.gpu.launch import Launch
 from rbdgen.gpu.library import KernelLibrary
 from rbdgen.options import Options
 from rbdgen.pipeline.design import design_functions
@@ -72,6 +74,23 @@ def test_controls_and_states_of_all_rollouts(lib: KernelLibrary, driver: StandIn
     for part, wanted in zip(single, expected, strict=True):
         assert part.shape == (STEPS, 2)
         assert same_bits(part.numpy(), wanted[0])
+
+
+def test_reading_beyond_an_array_is_seen(
+    lib: KernelLibrary, driver: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that computes one step more than there are controls fails on the stand-in for the driver."""
+    own = Launch.set_arguments
+
+    def one_more(launch: Launch, caller: str, arguments: Any, facts: Any) -> None:
+        own(launch, caller, {**arguments, "steps": STEPS + 1}, facts)
+
+    monkeypatch.setattr(Launch, "set_arguments", one_more)
+    q, v, tau = (lib.to_device(x) for x in (drawn(ROLLOUTS), drawn(ROLLOUTS), drawn(ROLLOUTS, STEPS)))
+    found = lib.rollout(q, v, tau, DT, last=True)
+    with pytest.raises(rbdgen.RbdgenError, match=r"CUDA_ERROR_ILLEGAL_ADDRESS"):
+        found.q.numpy()
+    ctypes.c_int.in_dll(driver.library, "fake_error").value = 0
 
 
 def test_bound_rollouts_only_launch(lib: KernelLibrary, driver: StandIn) -> None:

@@ -16,7 +16,9 @@
 
 struct Kernel {
     const char *name;
-    const char *arguments; /* a letter for each of them: a for arrays, n for numbers */
+    int arguments;
+    /* The numbers from the first to the last one that the kernel reads or writes of argument k; 0 if it is no array. */
+    long long (*extent)(int k, const long long *arguments);
     int (*launch)(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, long long *arguments);
 };
 extern const Kernel KERNELS[];
@@ -162,14 +164,16 @@ int cuLaunchKernel(CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, u
         return INVALID_HANDLE;
     const Kernel *kernel = function->kernel;
     auto values = std::make_shared<std::vector<long long>>();
-    for (size_t k = 0; kernel->arguments[k]; ++k)
+    for (int k = 0; k < kernel->arguments; ++k)
         values->push_back(*(long long *)arguments[k]);
     const int on = device();
     ++fake.launches, fake.blocks = gx, fake.threads = bx, fake.bytes = bytes;
     give(stream, [=] {
-        for (size_t k = 0; k < values->size(); ++k)
-            if (kernel->arguments[k] == 'a' && ((*values)[k] % 16 || !inside((*values)[k], 4, on)))
+        for (int k = 0; k < kernel->arguments; ++k) {
+            const long long extent = kernel->extent(k, values->data());
+            if (extent && ((*values)[k] % 16 || !inside((*values)[k], sizeof(REAL) * extent, on)))
                 error = ILLEGAL_ADDRESS;
+        }
         if (!error && kernel->launch(gx, bx, bytes, false, values->data()))
             error = LAUNCH_FAILED;
     });

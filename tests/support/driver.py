@@ -12,6 +12,8 @@ from typing import Any
 from support.cuda import FLAGS, HEADER, passed
 from support.web import manifest_of
 
+from rbdgen.runtime.library import signature_of
+
 _DRIVER = Path(__file__).with_suffix(".cpp")
 
 _LAUNCH = re.compile(r"ceil\(states / (\d+)\) blocks of (\d+) threads with (\d+) bytes")
@@ -36,7 +38,7 @@ def compiled(folder: Path, place: Path) -> Path:
     manifest = manifest_of(folder)
     place.mkdir(parents=True, exist_ok=True)
     text = [f"#define REAL {manifest['real']}", f'#include "{HEADER}"', f'#include "{_DRIVER}"']
-    launchers = [_launcher(folder, facts) for facts in manifest["functions"].values()]
+    launchers = [_launcher(folder, name, facts) for name, facts in manifest["functions"].items()]
     text += [launcher for launcher, _ in launchers]
     rows = ", ".join(row for _, row in launchers)
     text += [f"const Kernel KERNELS[] = {{{rows}}};", f"const int KERNEL_COUNT = {len(launchers)};"]
@@ -81,19 +83,23 @@ class StandIn:
         return made.value
 
 
-def _launcher(folder: Path, facts: Any) -> tuple[str, str]:
+def _launcher(folder: Path, name: str, facts: Any) -> tuple[str, str]:
     """C++ that launches a kernel if the launch is as its text says, and its row in the table of kernels."""
     kernel = facts["cuda"]
     text = (folder / kernel["source"]).read_text(encoding="utf-8")
     found = _LAUNCH.search(text)
     assert found is not None
     states, threads, shared = map(int, found.groups())
-    arrays = {x["name"] for x in (*facts["inputs"], *facts["outputs"])}
-    kinds = "".join("a" if name in arrays else "n" for name in kernel["arguments"])
-    symbol = kernel["kernel"]
+    symbol, extents = kernel["kernel"], _extents(name, facts)
+    cases = " ".join(f"case {k}: return {extent};" for k, extent in extents.items())
     return (
         f"""
 #include "{Path(kernel["source"]).name}"
+static long long extent_{symbol}(int k, const long long *given)
+{{
+    switch (k) {{ {cases} }}
+    return 0;
+}}
 static int run_{symbol}(unsigned blocks, unsigned threads, unsigned bytes, bool backwards, long long *values)
 {{
     static long long *given;
@@ -104,8 +110,26 @@ static int run_{symbol}(unsigned blocks, unsigned threads, unsigned bytes, bool 
     const auto job = [] {{ {symbol}({passed(facts)}); }};
     return launched(blocks, threads, bytes, backwards, job);
 }}""",
-        f'{{"{symbol}", "{kinds}", run_{symbol}}}',
+        f'{{"{symbol}", {len(kernel["arguments"])}, extent_{symbol}, run_{symbol}}}',
     )
+
+
+def _extents(name: str, facts: Any) -> dict[int, str]:
+    """The extents of the arrays among the arguments of a kernel in C, by the number of the argument."""
+    names, signature = facts["cuda"]["arguments"], signature_of(name, facts)
+    given = {argument: f"given[{k}]" for k, argument in enumerate(names)}
+    steps, last = given.get("steps", "1"), given.get("last", "1")
+    found = {}
+    for k, x in enumerate(signature.inputs):
+        row = str(x.size)
+        if signature.rolling and k == signature.rolling.control:
+            row = f"{row} * {steps}"
+        elif (each := given.get(f"{x.name}_each")) is not None:
+            row = f"{row} * ({each} ? {steps} : 1)"
+        found[names.index(x.name)] = f"(given[0] - 1) * {given[f'{x.name}_step']} + {row}"
+    for y in signature.outputs:
+        found[names.index(y.name)] = f"given[0] * {y.size} * ({last} ? 1 : {steps})"
+    return found
 
 
 class Foreign:

@@ -63,7 +63,7 @@ def test_waits_follow_each_other() -> None:
 
 
 def test_the_fewest_numbers_wait() -> None:
-    """The product of two sums, which the end needs, is computed before it if the sums are read early only."""
+    """If only a product reads two sums, it is computed as soon as they are known: then one number waits."""
     engine = GraphEngine()
     names = ("x", "first", "second", "third")
     (x,), (first,), (second,), (third,) = (engine.symbols(name, 1) for name in names)

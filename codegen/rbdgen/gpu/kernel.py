@@ -50,6 +50,7 @@ class Steps(NamedTuple):
     """The steps that a call of a kernel computes."""
 
     number: int = 1
+    """The number of steps."""
     last: bool = True
     """Whether only the results of the last step are kept."""
     apart: tuple[str, ...] = ()

@@ -201,7 +201,8 @@ class ReducedModel:
     ) -> ReducedModel:
         """The reduced model in other frames; for the arguments see `reduce`.
 
-        `moved` keeps bodies for further calls, in which turns and slides must be numbers of the same types.
+        Bodies are looked up in `moved` and added to it, so that later calls need not compute them again. All
+        these calls must give turns and slides as numbers of the same types.
         """
         choice = self.base_parameters, parallel, unit_length, moved
         return _framed(self.model, self.aligned, turns, slides, *choice)

@@ -24,8 +24,10 @@ KEPT: Final = 8
 
 @lru_cache(maxsize=KEPT)
 def looped(model: Model, inner: Inner, engine: str) -> Choice:
-    """The program of a function's own loops. It is kept, because a step with contacts and its derivatives
-    have the same solver, which takes up to a half of the time of their design.
+    """The program of a function's own loops.
+
+    It is kept, because a step with contacts and its derivatives contain the same solver, whose design takes
+    much of the time of theirs.
     """
     return Choice(apply(trace_inner(model, inner, engine), TO_C), "loops", "")
 

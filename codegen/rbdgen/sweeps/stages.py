@@ -166,8 +166,8 @@ class _Waiting:
         return {x: stage[single] for x, single in self.single.items() if single in stage}
 
     def stored(self, stage: Mapping[int, int]) -> frozenset[int]:
-        """The nodes that wait if nodes are computed in these stages. Of a number and its multiples those wait
-        that are read, but no multiple of a number that waits.
+        """The nodes that wait if nodes are computed in these stages. A multiple of a number waits only if
+        that number does not.
         """
         computed = {x for x, single in self.single.items() if single in self.reads}
         found = {x for x in computed.intersection(self.kept) if stage[x] < self.kept[x]}
@@ -176,7 +176,8 @@ class _Waiting:
         return frozenset(x for x in found if self.single[x] == x or self.single[x] not in found)
 
     def _arcs(self, now: int) -> Iterator[tuple[object, object, int]]:
-        """The graph whose minimum cut separates what is known at the end of a stage from what is not.
+        """The arcs of a graph whose minimum cut separates the nodes that are known at the end of a stage from
+        the others.
 
         Each node has two vertices, for its value and for its row. The arc between them is cut if the value is
         known and a node that reads it is computed later; then the value waits.

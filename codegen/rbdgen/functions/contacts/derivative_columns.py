@@ -95,8 +95,8 @@ def first_loop(
     *,
     anchored: bool,
 ) -> FormLoop:
-    """The straight line that computes the `arrays` which the loops over columns read, by `prepared`, and the
-    known columns.
+    """The straight line that runs before the loops over columns. It computes the `arrays` that these loops
+    read, by the function `prepared`, and the columns that are known.
     """
     unfelt_places, zeros = unfelt(known, model.sizes["nc"])
     reads = {"active": whole("active", len(model.contacts)), "mu": whole("mu", 1)}

@@ -66,7 +66,9 @@ def _settled(graph: Graph, paired: Graph | None = None) -> Graph:
 
 
 def _after_a_round(graph: Graph, paired: Graph | None) -> Graph:
-    """`pairs(factor(graph))`. The last round changes nothing, so it does not make the same forest twice."""
+    """Compute `pairs(factor(graph))`. If factoring changes nothing, as in the last round, pairs are sought in
+    the same forest instead of a new one.
+    """
     forest = Forest(graph)
     changed = take_factors(forest)
     factored = forest.close()

@@ -18,7 +18,7 @@ def factor(graph: Graph) -> Graph:
 
 
 def take_factors(forest: Forest) -> bool:
-    """Do the same as `factor`, for a graph that is a forest. The result says whether there was a factor."""
+    """Take common factors out of the sums of a forest. The result says whether there was one."""
     work = list(forest.sums)
     sums = len(work)
     for node in work:  # grows by the inner sums

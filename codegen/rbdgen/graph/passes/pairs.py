@@ -36,7 +36,7 @@ def pairs(graph: Graph) -> Graph:
 
 
 def extract_pairs(forest: Forest) -> bool:
-    """Do the same as `pairs`, for a graph that is a forest. The result says whether there was a pair."""
+    """Extract common pairs from the sums and products of a forest. The result says whether there was one."""
     found = [
         _Extraction(operands, new).run()
         for operands, new in ((forest.sums, forest.new_sum), (forest.products, forest.new_product))
